@@ -1,0 +1,233 @@
+//! The definition of one server after expansion: what is started or called, and within which bounds.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::ids::{ServerName, TransportKind};
+
+/// A text that must not be shown or logged: its Debug and Display are `***`.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct Secret(Arc<str>);
+
+impl Secret {
+    /// Values shorter than this many characters are masked by name only: masking every `1` of a
+    /// message would hide more than it protects.
+    pub const MASKED_BY_VALUE_FROM: usize = 8;
+
+    /// Wraps the text.
+    #[must_use]
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself, for the place that sends it.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// Which protocol era is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ProtocolChoice {
+    /// Ask the server.
+    #[default]
+    Auto,
+    /// `initialize`, 2024-11-05 to 2025-11-25.
+    Legacy,
+    /// 2026-07-28.
+    Modern,
+}
+
+/// A server that can be connected to: everything is expanded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerConfig {
+    /// Its name.
+    pub name: ServerName,
+    /// What is started or called.
+    pub transport: TransportConfig,
+    /// Which era is spoken.
+    pub protocol: ProtocolChoice,
+    /// Bound on connecting, the handshake included; `None`: as in the settings.
+    pub connect_timeout: Option<Duration>,
+    /// Bound on one request; `None`: as in the settings.
+    pub request_timeout: Option<Duration>,
+    /// Bound on one traversal; `None`: as in the settings.
+    pub traversal_timeout: Option<Duration>,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TransportConfig {
+    /// A child process.
+    Stdio(StdioConfig),
+    /// A URL.
+    Http(HttpConfig),
+}
+
+/// A child process.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StdioConfig {
+    /// The program: a path, or a name that is looked up in `PATH`.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables set for it.
+    pub env: Vec<(String, Secret)>,
+    /// Names of our own variables that it gets too.
+    pub pass_env: Vec<String>,
+    /// Whether it gets our whole environment.
+    pub inherit_env: bool,
+    /// Where it runs; our own working directory where absent.
+    pub cwd: Option<PathBuf>,
+}
+
+/// A remote server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HttpConfig {
+    /// The endpoint.
+    pub url: String,
+    /// Headers sent with every request.
+    pub headers: Vec<(String, Secret)>,
+    /// A command whose output is a JSON object of further headers; empty: none.
+    pub headers_command: Vec<String>,
+    /// Which of the HTTP transports.
+    pub flavour: HttpFlavour,
+    /// How to log in, where the server asks for it.
+    pub oauth: Option<OAuthConfig>,
+}
+
+/// Which of the HTTP transports a server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HttpFlavour {
+    /// Found out by asking.
+    #[default]
+    Auto,
+    /// Streamable HTTP.
+    Streamable,
+    /// The HTTP+SSE transport of MCP 2024-11-05.
+    Sse,
+}
+
+/// How to log in with OAuth 2.1.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OAuthConfig {
+    /// A client that was registered by hand.
+    pub client_id: Option<String>,
+    /// Its secret.
+    pub client_secret: Option<Secret>,
+    /// The scopes to ask for.
+    pub scopes: Vec<String>,
+    /// The port of the loopback redirect; a free one where absent.
+    pub redirect_port: Option<u16>,
+}
+
+impl ServerConfig {
+    /// The word for its transport.
+    #[must_use]
+    pub const fn transport_kind(&self) -> TransportKind {
+        match &self.transport {
+            TransportConfig::Stdio(_) => TransportKind::Stdio,
+            TransportConfig::Http(http) => match http.flavour {
+                HttpFlavour::Auto | HttpFlavour::Streamable => TransportKind::Http,
+                HttpFlavour::Sse => TransportKind::Sse,
+            },
+        }
+    }
+
+    /// Every secret value of the definition.
+    pub fn secrets(&self) -> impl Iterator<Item = &Secret> {
+        let (pairs, client_secret) = match &self.transport {
+            TransportConfig::Stdio(stdio) => (&stdio.env, None),
+            TransportConfig::Http(http) => (
+                &http.headers,
+                http.oauth
+                    .as_ref()
+                    .and_then(|oauth| oauth.client_secret.as_ref()),
+            ),
+        };
+        pairs.iter().map(|(_, value)| value).chain(client_secret)
+    }
+}
+
+/// Replaces secret values in texts that may quote them.
+#[derive(Clone, Default)]
+pub struct Mask(Arc<[Secret]>);
+
+impl fmt::Debug for Mask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Mask({})", self.0.len())
+    }
+}
+
+impl Mask {
+    /// A mask of the values that have [`Secret::MASKED_BY_VALUE_FROM`] characters or more, the
+    /// longest first, so that a value inside another leaves nothing of the longer one. Of a
+    /// header value with a scheme (`Bearer abc`) the part behind it is masked too.
+    pub fn new<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Self {
+        let mut values: Vec<Secret> = Vec::new();
+        for secret in secrets {
+            let text = secret.expose().trim();
+            let credential = text.split_once(' ').map_or("", |(_, rest)| rest.trim());
+            for part in [text, credential] {
+                if part.chars().count() >= Secret::MASKED_BY_VALUE_FROM {
+                    values.push(Secret::new(part));
+                }
+            }
+        }
+        values.sort_by_key(|value| std::cmp::Reverse(value.expose().len()));
+        values.dedup();
+        Self(values.into())
+    }
+
+    /// The text with `***` in place of each secret value.
+    #[must_use]
+    pub fn apply(&self, text: String) -> String {
+        self.0.iter().fold(text, |text, secret| {
+            if text.contains(secret.expose()) {
+                text.replace(secret.expose(), "***")
+            } else {
+                text
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_never_shown() {
+        let secret = Secret::new("hunter22");
+        assert_eq!(format!("{secret} {secret:?}"), "*** ***");
+    }
+
+    #[test]
+    fn a_mask_hides_values_of_8_characters_or_more() {
+        let secrets = [
+            Secret::new("Bearer token-12345"),
+            Secret::new("short"),
+            Secret::new("token-12345-longer"),
+        ];
+        let mask = Mask::new(&secrets);
+        let check = |text: &str, expected: &str| assert_eq!(mask.apply(text.into()), expected);
+        check("bad header Bearer token-12345", "bad header ***");
+        check("token-12345 is short", "*** is short");
+        check("token-12345-longer", "***");
+    }
+}
