@@ -149,6 +149,19 @@ impl ServerConfig {
         }
     }
 
+    /// The command line or URL, for people. Environment and headers are not part of it.
+    #[must_use]
+    pub fn target(&self) -> String {
+        match &self.transport {
+            TransportConfig::Stdio(stdio) => std::iter::once(&stdio.command)
+                .chain(&stdio.args)
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(" "),
+            TransportConfig::Http(http) => http.url.clone(),
+        }
+    }
+
     /// Every secret value of the definition.
     pub fn secrets(&self) -> impl Iterator<Item = &Secret> {
         let (pairs, client_secret) = match &self.transport {

@@ -1,0 +1,75 @@
+//! What the supervisor is told of one server.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::domain::{Failure, Origin, ServerConfig, ServerName, TransportKind};
+
+/// The definition of one server. Disabled wins over untrusted, that over what is wrong with it.
+#[derive(Debug, Clone)]
+pub struct Definition {
+    /// Its name.
+    pub name: ServerName,
+    /// How it is reached.
+    pub transport: TransportKind,
+    /// The command line or URL as written, for people.
+    pub target: Arc<str>,
+    /// Where it is written; `None` for one given on the command line or by a library user.
+    pub origin: Option<Arc<Origin>>,
+    /// Whether it is switched on.
+    pub enabled: bool,
+    /// Whether it may be started: definitions of project files wait for approval.
+    pub trusted: bool,
+    /// What is started or called.
+    pub config: Resolve,
+}
+
+impl From<ServerConfig> for Definition {
+    /// An enabled, trusted server that is written in no file.
+    fn from(config: ServerConfig) -> Self {
+        Self {
+            name: config.name.clone(),
+            transport: config.transport_kind(),
+            target: config.target().into(),
+            origin: None,
+            enabled: true,
+            trusted: true,
+            config: Resolve::Ready(Arc::new(config)),
+        }
+    }
+}
+
+/// A configuration that is expanded no earlier than it is needed: a disabled server never is.
+#[derive(Clone)]
+pub enum Resolve {
+    /// Finished.
+    Ready(Arc<ServerConfig>),
+    /// Expanded when the server is to be started; the failure has kind `config`.
+    Lazy(Arc<Expand>),
+}
+
+/// Expands a definition.
+pub type Expand = dyn Fn() -> Result<ServerConfig, Failure> + Send + Sync;
+
+impl Resolve {
+    /// The finished configuration.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the definition: kind `config`.
+    pub fn get(&self) -> Result<Arc<ServerConfig>, Failure> {
+        match self {
+            Self::Ready(config) => Ok(Arc::clone(config)),
+            Self::Lazy(expand) => expand().map(Arc::new),
+        }
+    }
+}
+
+impl fmt::Debug for Resolve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready(config) => f.debug_tuple("Ready").field(config).finish(),
+            Self::Lazy(_) => f.write_str("Lazy"),
+        }
+    }
+}

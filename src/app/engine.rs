@@ -1,0 +1,208 @@
+//! The engine's handle: what faces and library users may ask of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
+
+use super::client::ClientHandle;
+use super::definition::Definition;
+use super::supervisor::{Command, Supervisor};
+use crate::domain::{AppState, Event, Interest, ServerName, Settings};
+
+/// How many commands may wait for the supervisor.
+const MAILBOX: usize = 256;
+
+/// How many events a slow reader of [`EngineHandle::events`] may lag behind.
+pub const EVENTS_BUFFERED: usize = 4_096;
+
+/// Which face runs the engine: children see it as `MCPDECK_PARENT`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Face {
+    /// The interactive deck.
+    Deck,
+    /// A headless command.
+    Cli,
+    /// The MCP server for models.
+    Serve,
+}
+
+impl Face {
+    /// The value of `MCPDECK_PARENT`.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Deck => "deck",
+            Self::Cli => "cli",
+            Self::Serve => "serve",
+        }
+    }
+}
+
+/// What an engine is for.
+#[derive(Debug, Clone)]
+pub struct EngineOptions {
+    /// Who runs it.
+    pub face: Face,
+    /// The listings that are asked for.
+    pub interest: Interest,
+    /// Whether it lives on: lost connections are tried again, and `list_changed` is followed.
+    /// One-shot commands do neither.
+    pub live: bool,
+    /// Bounds and waits.
+    pub settings: Settings,
+}
+
+/// How patiently children are asked to end: stdin is closed, then TERM follows after `term`, and
+/// KILL `kill` later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ladder {
+    /// From closing stdin to TERM.
+    pub term: Duration,
+    /// From TERM to KILL.
+    pub kill: Duration,
+}
+
+impl Ladder {
+    /// For servers that are switched off or left by the deck.
+    pub const PATIENT: Self = Self {
+        term: Duration::from_secs(1),
+        kill: Duration::from_secs(1),
+    };
+    /// For one-shot commands, after their result is printed.
+    pub const BRISK: Self = Self {
+        term: Duration::from_millis(100),
+        kill: Duration::from_millis(400),
+    };
+}
+
+/// A running engine; it ends with [`Engine::shutdown`].
+#[derive(Debug)]
+pub struct Engine {
+    handle: EngineHandle,
+    supervisor: JoinHandle<()>,
+}
+
+impl Engine {
+    /// Starts an engine without servers on the current runtime.
+    #[must_use]
+    pub fn start(options: EngineOptions) -> Self {
+        let (commands, mailbox) = mpsc::channel(MAILBOX);
+        let (publish, state) = watch::channel(Arc::new(AppState::default()));
+        let (events, _) = broadcast::channel(EVENTS_BUFFERED);
+        let supervisor = Supervisor::new(options, mailbox, publish, events.clone());
+        Self {
+            handle: EngineHandle {
+                commands,
+                state,
+                events,
+            },
+            supervisor: tokio::spawn(supervisor.run()),
+        }
+    }
+
+    /// A handle to it.
+    #[must_use]
+    pub fn handle(&self) -> EngineHandle {
+        self.handle.clone()
+    }
+
+    /// Closes all servers at once and waits until every child is reaped.
+    pub async fn shutdown(self, ladder: Ladder) {
+        self.handle.shutdown(ladder).await;
+        if let Err(error) = self.supervisor.await {
+            tracing::error!(%error, "the supervisor did not end well");
+        }
+    }
+}
+
+/// A clonable handle to the engine.
+#[derive(Debug, Clone)]
+pub struct EngineHandle {
+    commands: mpsc::Sender<Command>,
+    state: watch::Receiver<Arc<AppState>>,
+    events: broadcast::Sender<Arc<Event>>,
+}
+
+impl EngineHandle {
+    /// The snapshots as they are published.
+    #[must_use]
+    pub fn state(&self) -> watch::Receiver<Arc<AppState>> {
+        self.state.clone()
+    }
+
+    /// The last snapshot.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<AppState> {
+        self.state.borrow().clone()
+    }
+
+    /// The events from now on; a reader that lags more than [`EVENTS_BUFFERED`] loses the oldest.
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<Arc<Event>> {
+        self.events.subscribe()
+    }
+
+    /// Adds the servers at the end of the list, or replaces those whose names are taken, in place.
+    /// A replaced server's catalog is invalid before its old connection is cleaned up, and the new
+    /// connection is not started before the old one is gone.
+    pub async fn put(&self, definitions: Vec<Definition>) {
+        self.tell(Command::Put(definitions)).await;
+    }
+
+    /// Puts the server at a place of the list, where a removal took it from.
+    pub async fn insert(&self, index: usize, definition: Definition) {
+        self.tell(Command::Insert(index, definition)).await;
+    }
+
+    /// Removes the server and closes its connection.
+    pub async fn remove(&self, name: &ServerName) {
+        self.tell(Command::Remove(name.clone())).await;
+    }
+
+    /// Switches the server on or off.
+    pub async fn set_enabled(&self, name: &ServerName, enabled: bool) {
+        self.tell(Command::SetEnabled(name.clone(), enabled)).await;
+    }
+
+    /// Asks the server for all listings of interest again.
+    pub async fn refresh(&self, name: &ServerName) {
+        self.tell(Command::Refresh(name.clone())).await;
+    }
+
+    /// Refreshes every connected server, and reconnects every failed or reconnecting one.
+    pub async fn refresh_all(&self) {
+        self.tell(Command::RefreshAll).await;
+    }
+
+    /// Closes the server's connection and opens a new one.
+    pub async fn reconnect(&self, name: &ServerName) {
+        self.tell(Command::Reconnect(name.clone())).await;
+    }
+
+    /// Puts a line into the events.
+    pub async fn note(&self, server: Option<ServerName>, text: impl Into<Arc<str>>) {
+        self.tell(Command::Note(server, text.into())).await;
+    }
+
+    /// The client of the name, if there is such a server.
+    pub async fn client(&self, name: &ServerName) -> Option<ClientHandle> {
+        let (reply, answer) = oneshot::channel();
+        self.tell(Command::Client(name.clone(), reply)).await;
+        answer.await.ok().flatten()
+    }
+
+    /// Closes all servers and ends the engine; returns when it has ended.
+    pub async fn shutdown(&self, ladder: Ladder) {
+        self.tell(Command::Shutdown(ladder)).await;
+        self.commands.closed().await;
+    }
+
+    /// Delivers the command; an engine that has ended has nothing left to do.
+    async fn tell(&self, command: Command) {
+        if self.commands.send(command).await.is_err() {
+            tracing::debug!("a command came after the engine had ended");
+        }
+    }
+}
