@@ -1,7 +1,6 @@
 //! The engine's handle: what faces and library users may ask of it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -10,6 +9,7 @@ use super::client::ClientHandle;
 use super::definition::Definition;
 use super::supervisor::{Command, Supervisor};
 use crate::domain::{AppState, Event, Interest, ServerName, Settings};
+use crate::mcp::process::Ladder;
 
 /// How many commands may wait for the supervisor.
 const MAILBOX: usize = 256;
@@ -52,29 +52,6 @@ pub struct EngineOptions {
     pub live: bool,
     /// Bounds and waits.
     pub settings: Settings,
-}
-
-/// How patiently children are asked to end: stdin is closed, then TERM follows after `term`, and
-/// KILL `kill` later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ladder {
-    /// From closing stdin to TERM.
-    pub term: Duration,
-    /// From TERM to KILL.
-    pub kill: Duration,
-}
-
-impl Ladder {
-    /// For servers that are switched off or left by the deck.
-    pub const PATIENT: Self = Self {
-        term: Duration::from_secs(1),
-        kill: Duration::from_secs(1),
-    };
-    /// For one-shot commands, after their result is printed.
-    pub const BRISK: Self = Self {
-        term: Duration::from_millis(100),
-        kill: Duration::from_millis(400),
-    };
 }
 
 /// A running engine; it ends with [`Engine::shutdown`].

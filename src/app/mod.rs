@@ -16,5 +16,6 @@ pub mod engine;
 pub mod supervisor;
 
 pub use client::{ClientHandle, Demand};
-pub use definition::Definition;
-pub use engine::{Engine, EngineHandle, EngineOptions, Face, Ladder};
+pub use definition::{Definition, Resolve};
+pub use crate::mcp::process::Ladder;
+pub use engine::{Engine, EngineHandle, EngineOptions, Face};

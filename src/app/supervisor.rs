@@ -1,13 +1,26 @@
 //! Spawns the actors, merges their snapshots and publishes [`AppState`].
+//!
+//! It never waits for an actor, so actors may wait for it. Publishing costs one pointer a server
+//! and one an event, whatever the servers hold.
 
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::task::JoinSet;
 
-use super::client::ClientHandle;
+use super::client::{ClientActor, ClientHandle, ConnectSlots, Context, Seat, Update};
 use super::definition::Definition;
-use super::engine::{EngineOptions, Ladder};
-use crate::domain::{AppState, Event, ServerName};
+use super::engine::EngineOptions;
+use crate::domain::state::EVENTS_KEPT;
+use crate::domain::{
+    AppState, Event, EventKind, Revision, ServerName, ServerSnapshot, Status,
+};
+use crate::mcp::process::{Ladder, ParentVariables};
+
+/// How many snapshots may wait to be merged.
+const UPDATES: usize = 256;
 
 /// What the supervisor is asked to do.
 #[derive(Debug)]
@@ -24,17 +37,278 @@ pub(super) enum Command {
     Shutdown(Ladder),
 }
 
-pub(super) struct Supervisor {}
+/// The one task that knows all servers.
+#[derive(Debug)]
+pub(super) struct Supervisor {
+    context: Context,
+    mailbox: mpsc::Receiver<Command>,
+    updates: mpsc::Receiver<Update>,
+    publish: watch::Sender<Arc<AppState>>,
+    broadcast: broadcast::Sender<Arc<Event>>,
+    members: Vec<Member>,
+    seats: HashMap<ServerName, Seat>,
+    leaving: JoinSet<()>,
+    next_actor: u64,
+    next_event: u64,
+    revision: Revision,
+    events: Arc<VecDeque<Arc<Event>>>,
+}
+
+/// A server of the list.
+#[derive(Debug)]
+struct Member {
+    actor: u64,
+    name: ServerName,
+    mail: mpsc::Sender<Mail>,
+    handle: ClientHandle,
+    snapshot: Option<Arc<ServerSnapshot>>,
+}
+
+/// What is delivered to an actor by its postman, in order.
+#[derive(Debug)]
+enum Mail {
+    Replace(Arc<Definition>),
+    SetEnabled(bool),
+    Refresh,
+    Reconnect,
+}
+
+/// How many messages may wait for one actor that does not take any.
+const MAIL: usize = 64;
 
 impl Supervisor {
     pub(super) fn new(
-        _options: EngineOptions,
-        _mailbox: mpsc::Receiver<Command>,
-        _publish: watch::Sender<Arc<AppState>>,
-        _events: broadcast::Sender<Arc<Event>>,
+        options: EngineOptions,
+        mailbox: mpsc::Receiver<Command>,
+        publish: watch::Sender<Arc<AppState>>,
+        broadcast: broadcast::Sender<Arc<Event>>,
     ) -> Self {
-        Self {}
+        let (report, updates) = mpsc::channel(UPDATES);
+        Self {
+            context: Context {
+                parent: Arc::new(ParentVariables::read(options.face.word())),
+                slots: Arc::new(ConnectSlots::new(&options.settings)),
+                options: Arc::new(options),
+                updates: report,
+            },
+            mailbox,
+            updates,
+            publish,
+            broadcast,
+            members: Vec::new(),
+            seats: HashMap::new(),
+            leaving: JoinSet::new(),
+            next_actor: 1,
+            next_event: 1,
+            revision: Revision::default(),
+            events: Arc::default(),
+        }
     }
 
-    pub(super) async fn run(self) {}
+    pub(super) async fn run(mut self) {
+        let ladder = loop {
+            tokio::select! {
+                command = self.mailbox.recv() => match command {
+                    Some(Command::Shutdown(ladder)) => break ladder,
+                    Some(command) => self.obey(command),
+                    None => break Ladder::PATIENT,
+                },
+                Some(update) = self.updates.recv() => {
+                    let mut changed = self.take(update);
+                    // What has come in the meantime is published with it.
+                    while let Ok(update) = self.updates.try_recv() {
+                        changed |= self.take(update);
+                    }
+                    if changed {
+                        self.publish();
+                    }
+                }
+                Some(_) = self.leaving.join_next() => {
+                    self.seats.retain(|name, seat| {
+                        !seat.is_free() || self.members.iter().any(|member| &member.name == name)
+                    });
+                }
+            }
+        };
+        self.shut_down(ladder).await;
+    }
+
+    /// Closes all servers at the same time and waits for the last.
+    async fn shut_down(mut self, ladder: Ladder) {
+        self.mailbox.close();
+        for member in std::mem::take(&mut self.members) {
+            self.leaving
+                .spawn(async move { member.handle.shutdown(ladder).await });
+        }
+        loop {
+            tokio::select! {
+                left = self.leaving.join_next() => if left.is_none() { break },
+                // Actors must not wait for a supervisor that does not listen.
+                Some(_) = self.updates.recv() => {}
+            }
+        }
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Put(definitions) => {
+                for definition in definitions {
+                    self.put(definition);
+                }
+                self.publish();
+            }
+            Command::Insert(index, definition) => {
+                self.put(definition);
+                if let Some(member) = self.members.pop() {
+                    let index = index.min(self.members.len());
+                    self.members.insert(index, member);
+                }
+                self.publish();
+            }
+            Command::Remove(name) => self.remove(&name),
+            Command::SetEnabled(name, enabled) => self.deliver(&name, Mail::SetEnabled(enabled)),
+            Command::Refresh(name) => self.deliver(&name, Mail::Refresh),
+            Command::Reconnect(name) => self.deliver(&name, Mail::Reconnect),
+            Command::RefreshAll => self.refresh_all(),
+            Command::Note(server, text) => {
+                self.happened(server, SystemTime::now(), EventKind::Note(text));
+                self.publish();
+            }
+            Command::Client(name, reply) => {
+                let member = self.members.iter().find(|member| member.name == name);
+                // A failed send: nobody waits for it any more.
+                let _ = reply.send(member.map(|member| member.handle.clone()));
+            }
+            Command::Shutdown(_) => {}
+        }
+    }
+
+    fn put(&mut self, definition: Definition) {
+        if let Some(index) = self
+            .members
+            .iter()
+            .position(|member| member.name == definition.name)
+        {
+            self.members[index].post(Mail::Replace(Arc::new(definition)));
+            return;
+        }
+        let name = definition.name.clone();
+        let actor = self.next_actor;
+        self.next_actor += 1;
+        let seat = self.seats.entry(name.clone()).or_default().clone();
+        let handle = ClientActor::spawn(actor, definition, seat, self.context.clone());
+        let (mail, letters) = mpsc::channel(MAIL);
+        tokio::spawn(deliver_all(letters, handle.clone()));
+        self.members.push(Member {
+            actor,
+            name,
+            mail,
+            handle,
+            snapshot: None,
+        });
+    }
+
+    fn remove(&mut self, name: &ServerName) {
+        let Some(index) = self.members.iter().position(|member| &member.name == name) else {
+            return;
+        };
+        let member = self.members.remove(index);
+        self.leaving
+            .spawn(async move { member.handle.shutdown(Ladder::PATIENT).await });
+        self.publish();
+    }
+
+    fn refresh_all(&mut self) {
+        for member in &mut self.members {
+            match member.snapshot.as_ref().map(|snapshot| &snapshot.status) {
+                Some(Status::Connected(_)) => member.post(Mail::Refresh),
+                Some(Status::Failed(_) | Status::Reconnecting { .. }) => {
+                    member.post(Mail::Reconnect);
+                }
+                Some(
+                    Status::Connecting
+                    | Status::NeedsAuth(_)
+                    | Status::Disabled
+                    | Status::Untrusted,
+                )
+                | None => {}
+            }
+        }
+    }
+
+    fn deliver(&mut self, name: &ServerName, mail: Mail) {
+        if let Some(member) = self.members.iter_mut().find(|member| &member.name == name) {
+            member.post(mail);
+        }
+    }
+
+    /// Takes an actor's snapshot; one of an actor that was removed is dropped.
+    fn take(&mut self, update: Update) -> bool {
+        let Some(index) = self
+            .members
+            .iter()
+            .position(|member| member.actor == update.from.0)
+        else {
+            return false;
+        };
+        self.members[index].snapshot = Some(update.snapshot);
+        let name = self.members[index].name.clone();
+        for (at, kind) in update.events {
+            self.happened(Some(name.clone()), at, kind);
+        }
+        true
+    }
+
+    fn happened(&mut self, server: Option<ServerName>, at: SystemTime, kind: EventKind) {
+        let event = Arc::new(Event {
+            seq: self.next_event,
+            at,
+            server,
+            kind,
+        });
+        self.next_event += 1;
+        let kept = Arc::make_mut(&mut self.events);
+        if kept.len() == EVENTS_KEPT {
+            kept.pop_front();
+        }
+        kept.push_back(Arc::clone(&event));
+        // A failed send: nobody listens.
+        let _ = self.broadcast.send(event);
+    }
+
+    fn publish(&mut self) {
+        self.revision = self.revision.next();
+        let state = AppState {
+            revision: self.revision,
+            servers: self
+                .members
+                .iter()
+                .filter_map(|member| member.snapshot.clone())
+                .collect(),
+            events: Arc::clone(&self.events),
+        };
+        self.publish.send_replace(Arc::new(state));
+    }
+}
+
+impl Member {
+    /// Hands the message to the actor's postman. One that has 64 undelivered ones is not asked
+    /// for more: what it has not taken yet says the same.
+    fn post(&mut self, mail: Mail) {
+        if self.mail.try_send(mail).is_err() {
+            tracing::warn!(server = %self.name, "a client takes no messages");
+        }
+    }
+}
+
+/// Delivers an actor's messages in order, so that the supervisor never waits.
+async fn deliver_all(mut letters: mpsc::Receiver<Mail>, handle: ClientHandle) {
+    while let Some(mail) = letters.recv().await {
+        match mail {
+            Mail::Replace(definition) => handle.replace(definition).await,
+            Mail::SetEnabled(enabled) => handle.set_enabled(enabled).await,
+            Mail::Refresh => handle.refresh().await,
+            Mail::Reconnect => handle.reconnect().await,
+        }
+    }
 }

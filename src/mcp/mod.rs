@@ -1,1 +1,27 @@
-//! mcp
+//! One connection to one MCP server: process or HTTP client, transport, handshake, requests, and
+//! the bounded traversal of its lists.
+//!
+//! rmcp routes requests and answers; what crosses the wire is read by us: answers reach their
+//! caller as raw JSON text ([`reply`]), because rmcp's own types hide why a page is malformed.
+//! Nothing here knows of refreshes, statuses or snapshots of a server; that is the actor's.
+
+pub mod connection;
+pub mod decode;
+pub mod envelope;
+pub mod handler;
+pub mod handshake;
+pub mod http;
+pub mod lines;
+pub mod process;
+pub mod read;
+pub mod reply;
+pub mod requests;
+pub mod resource;
+pub mod scan;
+pub mod signals;
+pub mod traverse;
+pub mod wire;
+
+pub use connection::{ConnectOptions, Connection, Requester};
+pub use lines::{Line, LineKind, LineRing};
+pub use signals::Signals;

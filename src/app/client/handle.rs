@@ -1,50 +1,120 @@
-//! What may be asked of a client. Each request carries its own reply channel; dropping the
-//! receiver cancels the call.
+//! What may be asked of a client. Each request carries its own reply channel; dropping the future
+//! cancels the call.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, timeout_at};
 
-use crate::domain::{Catalog, Failure, Group};
+use super::message::Request;
+use crate::app::definition::Definition;
+use crate::domain::{Catalog, Failure, FailureKind, Group};
+use crate::mcp::Line;
+use crate::mcp::decode::contents::Contents;
+use crate::mcp::process::Ladder;
 
 /// A clonable handle to one client actor.
 #[derive(Debug, Clone)]
 pub struct ClientHandle {
-    mailbox: mpsc::Sender<()>,
+    mailbox: mpsc::Sender<Request>,
 }
 
-/// What a demand got: the catalog, and where it is a kept one also why and how old it is.
+/// What a demand got: the newest catalog there is, and where it could not be renewed why.
 #[derive(Debug, Clone)]
 pub struct Demand {
-    /// The newest catalog there is.
+    /// The catalog; empty while the server is not connected.
     pub catalog: Arc<Catalog>,
-    /// Why it could not be renewed.
+    /// Why it is not the newest, or empty.
     pub error: Option<Failure>,
-    /// How old it is.
+    /// How long ago its listings were complete; zero for a clean one.
     pub age: Duration,
 }
 
-/// What a resource holds, exactly as the server sent it.
-#[derive(Debug, Clone)]
-pub struct ReadContents(pub Vec<ResourceContent>);
+impl ClientHandle {
+    pub(super) const fn new(mailbox: mpsc::Sender<Request>) -> Self {
+        Self { mailbox }
+    }
 
-/// One content of a resource.
-#[derive(Debug, Clone)]
-pub struct ResourceContent {
-    /// Its URI.
-    pub uri: String,
-    /// Its MIME type.
-    pub mime_type: Option<String>,
-    /// Text or bytes in base64.
-    pub body: Body,
-}
+    /// Reads a resource. The URI is sent as it is.
+    ///
+    /// # Errors
+    ///
+    /// Why there are no contents: not connected, no answer by the deadline, closed meanwhile
+    /// (a reconnect closes too), or the server's error.
+    pub async fn read(&self, uri: &str, deadline: Instant) -> Result<Contents, Failure> {
+        let uri = uri.to_owned();
+        self.ask(deadline, |reply| Request::Read { uri, reply })
+            .await?
+    }
 
-/// Text or bytes.
-#[derive(Debug, Clone)]
-pub enum Body {
-    /// Text.
-    Text(String),
-    /// Base64 (RFC 4648, section 4) as the server sent it.
-    Blob(String),
+    /// The catalog of the group: from memory if it is clean, else after one refresh, which all
+    /// who ask share. While the server connects, this waits for its first catalog.
+    ///
+    /// # Errors
+    ///
+    /// Nothing by the deadline, or the client is gone.
+    pub async fn demand(&self, group: Group, deadline: Instant) -> Result<Demand, Failure> {
+        self.ask(deadline, |reply| Request::Demand { group, reply })
+            .await
+    }
+
+    /// The kept lines of stderr, noise and log messages after the number, oldest first.
+    pub async fn lines_since(&self, seq: u64) -> Vec<Line> {
+        let (reply, answer) = oneshot::channel();
+        self.tell(Request::LinesSince { seq, reply }).await;
+        answer.await.unwrap_or_default()
+    }
+
+    /// Asks for all listings of interest again.
+    pub async fn refresh(&self) {
+        self.tell(Request::Refresh).await;
+    }
+
+    /// Switches the server on or off.
+    pub async fn set_enabled(&self, enabled: bool) {
+        self.tell(Request::SetEnabled(enabled)).await;
+    }
+
+    /// Closes the connection, if there is one, and opens a new one.
+    pub async fn reconnect(&self) {
+        self.tell(Request::Reconnect).await;
+    }
+
+    /// Closes the connection and ends the client.
+    pub async fn shutdown(&self, ladder: Ladder) {
+        self.tell(Request::Shutdown(ladder)).await;
+        self.mailbox.closed().await;
+    }
+
+    pub(crate) async fn replace(&self, definition: Arc<Definition>) {
+        self.tell(Request::Replace(definition)).await;
+    }
+
+    /// Delivers the request; a client that has ended has nothing left to do.
+    async fn tell(&self, request: Request) {
+        if self.mailbox.send(request).await.is_err() {
+            tracing::debug!("a request came after the client had ended");
+        }
+    }
+
+    async fn ask<T>(
+        &self,
+        deadline: Instant,
+        request: impl FnOnce(oneshot::Sender<T>) -> Request,
+    ) -> Result<T, Failure> {
+        let (reply, answer) = oneshot::channel();
+        let asked = async {
+            self.tell(request(reply)).await;
+            answer.await
+        };
+        match timeout_at(deadline, asked).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(_)) => Err(Failure::new(
+                FailureKind::Closed,
+                "the connection closed before the answer came",
+            )),
+            Err(_) => Err(Failure::new(FailureKind::Timeout, "no answer in time")),
+        }
+    }
 }

@@ -1,0 +1,290 @@
+//! A connection while it is up: its refreshes, its calls, and the tasks that make them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::discovery::discover;
+use super::message::{Opened, Refreshed, Report};
+use super::refresh::{RefreshQueue, Ticket};
+use super::slots::SeatGuard;
+use crate::domain::{Epoch, Failure, Group, Interest, ListMethod, Session, Settings};
+use crate::mcp::decode::contents::Contents;
+use crate::mcp::process::Ladder;
+use crate::mcp::resource::read_resource;
+use crate::mcp::{Connection, Signals};
+
+/// How many calls run at once; the rest wait.
+const CALLS: usize = 16;
+
+/// How long the first catalog waits for listings that are slower than the first of them.
+const FIRST_CATALOG_GRACE: Duration = Duration::from_millis(250);
+
+/// An established connection. Dropping it stops its tasks and kills its process; the gentle way
+/// is [`Live::close`].
+#[derive(Debug)]
+pub(super) struct Live {
+    epoch: Epoch,
+    connection: Box<Connection>,
+    seat: SeatGuard,
+    tasks: JoinSet<()>,
+    reports: mpsc::Sender<Report>,
+    queues: [RefreshQueue; 3],
+    done: [Ticket; 3],
+    succeeded: [Option<Instant>; 3],
+    methods: Arc<[ListMethod]>,
+    traversal_timeout: Duration,
+    calls: Arc<Semaphore>,
+    first_catalog: FirstCatalog,
+    /// When the connection was established.
+    pub(super) since: Instant,
+}
+
+/// The first catalog of a connection is published whole, unless a listing keeps it waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FirstCatalog {
+    /// No listing has ended yet.
+    Awaited,
+    /// Some have; what there is will be published then at the latest.
+    Held(Instant),
+    /// It was published.
+    Published,
+}
+
+impl Live {
+    pub(super) fn new(
+        epoch: Epoch,
+        opened: Opened,
+        interest: Interest,
+        settings: &Settings,
+        traversal_timeout: Duration,
+        reports: mpsc::Sender<Report>,
+    ) -> Self {
+        let session = &opened.connection.session;
+        let methods: Vec<ListMethod> = ListMethod::ALL
+            .into_iter()
+            .filter(|method| interest.wants(*method) && session.declares(method.group()))
+            .collect();
+        let now = Instant::now();
+        let mut live = Self {
+            epoch,
+            connection: opened.connection,
+            seat: opened.seat,
+            tasks: JoinSet::new(),
+            reports,
+            queues: [(); 3].map(|()| RefreshQueue::new(settings.debounce)),
+            done: [0; 3],
+            succeeded: [None; 3],
+            methods: methods.into(),
+            traversal_timeout,
+            calls: Arc::new(Semaphore::new(CALLS)),
+            first_catalog: FirstCatalog::Awaited,
+            since: now,
+        };
+        live.request_all();
+        live
+    }
+
+    pub(super) fn session(&self) -> Arc<Session> {
+        Arc::clone(&self.connection.session)
+    }
+
+    pub(super) fn signals(&self) -> &Arc<Signals> {
+        &self.connection.signals
+    }
+
+    /// The listings that are asked for.
+    pub(super) fn methods(&self) -> &Arc<[ListMethod]> {
+        &self.methods
+    }
+
+    /// Waits until the other side has ended the connection.
+    pub(super) async fn ended(&self) {
+        self.connection.ended().await;
+    }
+
+    fn asks(&self, group: Group) -> bool {
+        self.methods.iter().any(|method| method.group() == group)
+    }
+
+    /// Wants all listings now.
+    pub(super) fn request_all(&mut self) {
+        for group in Group::ALL {
+            self.request(group);
+        }
+    }
+
+    /// Wants the group's listings now.
+    pub(super) fn request(&mut self, group: Group) {
+        if self.asks(group) {
+            self.queues[group as usize].request(Instant::now().into_std());
+        }
+    }
+
+    /// Takes what the server has notified since the last call.
+    pub(super) fn take_notifications(&mut self) {
+        let now = Instant::now().into_std();
+        for group in Group::ALL {
+            let count = self.connection.signals.take_list_changed(group);
+            if count > 0 && self.asks(group) {
+                self.queues[group as usize].notify(count, now);
+            }
+        }
+    }
+
+    /// The next moment at which something is to be done.
+    pub(super) fn next_wake(&self) -> Option<Instant> {
+        let held = match self.first_catalog {
+            FirstCatalog::Held(until) => Some(until),
+            FirstCatalog::Awaited | FirstCatalog::Published => None,
+        };
+        self.queues
+            .iter()
+            .filter_map(|queue| queue.due().map(Instant::from_std))
+            .chain(held)
+            .min()
+    }
+
+    /// Starts the refreshes that are due; returns for each the notifications that led to it.
+    pub(super) fn start_due(&mut self) -> Vec<(Group, u64)> {
+        let now = Instant::now();
+        let mut started = Vec::new();
+        for group in Group::ALL {
+            let Some(start) = self.queues[group as usize].start(now.into_std()) else {
+                continue;
+            };
+            started.push((group, start.notifications));
+            let (epoch, within) = (self.epoch, self.traversal_timeout);
+            let requester = self.connection.requester();
+            let methods = Arc::clone(&self.methods);
+            let reports = self.reports.clone();
+            self.tasks.spawn(async move {
+                let outcome = discover(&requester, group, &methods, within).await;
+                let refreshed = Refreshed {
+                    group,
+                    start,
+                    took: now.elapsed(),
+                    outcome,
+                };
+                // The actor is gone only when nobody is left to tell.
+                let _ = reports.send(Report::Refreshed(epoch, refreshed)).await;
+            });
+        }
+        started
+    }
+
+    /// A refresh of the group ended.
+    pub(super) fn finished(&mut self, group: Group, ticket: Ticket, ok: bool) {
+        let now = Instant::now();
+        self.queues[group as usize].finished(now.into_std());
+        self.done[group as usize] = ticket;
+        if ok {
+            self.succeeded[group as usize] = Some(now);
+        }
+        while self.tasks.try_join_next().is_some() {}
+        if self.first_catalog == FirstCatalog::Awaited {
+            self.first_catalog = FirstCatalog::Held(now + FIRST_CATALOG_GRACE);
+        }
+        if self.done.iter().zip(Group::ALL).all(|(done, group)| *done > 0 || !self.asks(group)) {
+            self.first_catalog = FirstCatalog::Published;
+        }
+    }
+
+    /// Whether the first catalog still waits for its other listings.
+    pub(super) fn holds_first_catalog(&mut self) -> bool {
+        match self.first_catalog {
+            FirstCatalog::Held(until) if until <= Instant::now() => {
+                self.first_catalog = FirstCatalog::Published;
+                false
+            }
+            FirstCatalog::Held(_) => true,
+            FirstCatalog::Awaited | FirstCatalog::Published => false,
+        }
+    }
+
+    /// Whether the first catalog was published: from then on every catalog is a generation more.
+    pub(super) fn first_catalog_is_open(&self) -> bool {
+        self.first_catalog != FirstCatalog::Published
+    }
+
+    /// The groups that are being refreshed.
+    pub(super) fn refreshing(&self) -> Vec<Group> {
+        Group::ALL
+            .into_iter()
+            .filter(|group| self.queues[*group as usize].is_running())
+            .collect()
+    }
+
+    /// The refresh that a demand made now has to wait for; starts one if the last one failed.
+    /// `None` where the catalog is clean, or the group is not asked for.
+    pub(super) fn awaited(&mut self, group: Group, clean: bool) -> Option<Ticket> {
+        if !self.asks(group) {
+            return None;
+        }
+        if !clean && !self.queues[group as usize].is_dirty() {
+            self.request(group);
+        }
+        self.queues[group as usize].awaited()
+    }
+
+    /// Whether the refresh has ended.
+    pub(super) fn is_done(&self, group: Group, ticket: Ticket) -> bool {
+        self.done[group as usize] >= ticket
+    }
+
+    /// How long ago a refresh of the group last succeeded.
+    pub(super) fn age(&self, group: Group) -> Duration {
+        self.succeeded[group as usize].map_or(Duration::ZERO, |at| at.elapsed())
+    }
+
+    /// Reads a resource in a task of its own; nobody waiting any more cancels the call.
+    pub(super) fn read(
+        &mut self,
+        uri: String,
+        mut reply: oneshot::Sender<Result<Contents, Failure>>,
+    ) {
+        let requester = self.connection.requester();
+        let calls = Arc::clone(&self.calls);
+        self.tasks.spawn(async move {
+            let read = async {
+                let _call = calls.acquire().await;
+                read_resource(&requester, &uri).await
+            };
+            tokio::select! {
+                contents = read => {
+                    // A failed send: nobody waits for it any more.
+                    let _ = reply.send(contents);
+                }
+                () = reply.closed() => {}
+            }
+        });
+    }
+
+    /// Stops everything and closes the connection in a task of its own, which reports the end.
+    pub(super) fn close(mut self, ladder: Ladder) {
+        self.tasks.abort_all();
+        let (connection, seat, reports) = (self.connection, self.seat, self.reports);
+        tokio::spawn(async move {
+            connection.close(ladder).await;
+            drop(seat);
+            let _ = reports.send(Report::Closed).await;
+        });
+    }
+
+    /// The other side has ended the connection: tells why, then closes what is left of it.
+    pub(super) fn bury(mut self) {
+        self.tasks.abort_all();
+        let (mut connection, seat, reports) = (self.connection, self.seat, self.reports);
+        let epoch = self.epoch;
+        tokio::spawn(async move {
+            let cause = connection.cause_of_end().await;
+            let _ = reports.send(Report::Lost(epoch, cause)).await;
+            connection.close(Ladder::PATIENT).await;
+            drop(seat);
+            let _ = reports.send(Report::Closed).await;
+        });
+    }
+}

@@ -1,0 +1,75 @@
+//! What reaches a client actor: requests of handles, and reports of its own child tasks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::discovery::GroupOutcome;
+use super::handle::Demand;
+use super::refresh::Start;
+use super::slots::SeatGuard;
+use crate::app::definition::Definition;
+use crate::domain::{Epoch, Failure, Group};
+use crate::mcp::decode::contents::Contents;
+use crate::mcp::process::Ladder;
+use crate::mcp::{Connection, Line};
+
+/// What a handle asks for.
+#[derive(Debug)]
+pub(super) enum Request {
+    /// Read a resource.
+    Read {
+        uri: String,
+        reply: oneshot::Sender<Result<Contents, Failure>>,
+    },
+    /// The catalog, clean if that can be had.
+    Demand {
+        group: Group,
+        reply: oneshot::Sender<Demand>,
+    },
+    /// All listings of interest again.
+    Refresh,
+    /// Switch on or off.
+    SetEnabled(bool),
+    /// Close the connection, if there is one, and open a new one.
+    Reconnect,
+    /// Another definition under the same name.
+    Replace(Arc<Definition>),
+    /// The kept lines after a number.
+    LinesSince {
+        seq: u64,
+        reply: oneshot::Sender<Vec<Line>>,
+    },
+    /// Close the connection and end.
+    Shutdown(Ladder),
+}
+
+/// What a child task reports. A report of an older epoch is dropped, whatever it says.
+#[derive(Debug)]
+pub(super) enum Report {
+    /// Connecting ended; `None` where it was called off.
+    Connected(Epoch, Option<Result<Opened, Failure>>),
+    /// A refresh ended.
+    Refreshed(Epoch, Refreshed),
+    /// The other side ended the connection, and how.
+    Lost(Epoch, Failure),
+    /// The old connection is gone, its process reaped.
+    Closed,
+}
+
+/// A connection with the right to its process.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) connection: Box<Connection>,
+    pub(super) seat: SeatGuard,
+}
+
+/// A refresh that ended.
+#[derive(Debug)]
+pub(super) struct Refreshed {
+    pub(super) group: Group,
+    pub(super) start: Start,
+    pub(super) took: Duration,
+    pub(super) outcome: GroupOutcome,
+}

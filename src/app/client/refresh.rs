@@ -1,0 +1,263 @@
+//! Decides when a group of listings is asked for again: one refresh running, at most one pending.
+//!
+//! Pure: time comes in as values, and nothing is started here. Notifications only raise a count,
+//! so their order and number do not matter, and the last one is never lost: a notification that
+//! arrives while a refresh runs leads to one more.
+
+use std::time::{Duration, Instant};
+
+/// The first refreshes after a quiet time wait for nothing but the debounce.
+const FREE_REFRESHES: u32 = 2;
+
+/// The spacing between refreshes under sustained notification, at first and at most.
+const MIN_SPACING: Duration = Duration::from_millis(100);
+const MAX_SPACING: Duration = Duration::from_secs(5);
+
+/// A notification this soon after a refresh means that they keep arriving.
+const SUSTAINED_WITHIN: Duration = Duration::from_secs(1);
+
+/// After this long without a notification the spacing starts anew.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// The number of a refresh of one group on one connection, from 1.
+pub type Ticket = u64;
+
+/// The refreshes of one group.
+#[derive(Debug, Clone)]
+pub struct RefreshQueue {
+    debounce: Duration,
+    last_ticket: Ticket,
+    running: bool,
+    pending: Option<Pending>,
+    pace: Pace,
+}
+
+/// A refresh that was asked for and has not started.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    /// The notifications that led to it.
+    notifications: u64,
+    /// The earliest start; it is not renewed by later notifications.
+    due: Instant,
+    /// Whether the first of the notifications came during or soon after a refresh.
+    sustained: bool,
+}
+
+/// How fast refreshes may follow each other.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pace {
+    /// Refreshes that notifications led to since the last quiet time.
+    led: u32,
+    /// The spacing that the last of them kept.
+    spacing: Duration,
+    last_notified: Option<Instant>,
+    /// When the last refresh ended.
+    last_ended: Option<Instant>,
+}
+
+/// A refresh that is to be started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Start {
+    /// Its number.
+    pub ticket: Ticket,
+    /// The notifications that led to it; 0 if it was asked for by hand.
+    pub notifications: u64,
+}
+
+impl RefreshQueue {
+    /// Nothing running, nothing pending.
+    #[must_use]
+    pub fn new(debounce: Duration) -> Self {
+        Self {
+            debounce,
+            last_ticket: 0,
+            running: false,
+            pending: None,
+            pace: Pace::default(),
+        }
+    }
+
+    /// The server said `count` times that the lists changed.
+    pub fn notify(&mut self, count: u64, now: Instant) {
+        if self.pace.last_notified.is_some_and(|last| now.duration_since(last) >= QUIET) {
+            self.pace.led = 0;
+        }
+        self.pace.last_notified = Some(now);
+        match &mut self.pending {
+            Some(pending) => pending.notifications += count,
+            None => {
+                let soon = |ended: Instant| now < ended + SUSTAINED_WITHIN;
+                self.pending = Some(Pending {
+                    notifications: count,
+                    due: now + self.debounce,
+                    sustained: self.running || self.pace.last_ended.is_some_and(soon),
+                });
+            }
+        }
+    }
+
+    /// A person or a demand wants the lists now.
+    pub fn request(&mut self, now: Instant) {
+        match &mut self.pending {
+            Some(pending) => pending.due = pending.due.min(now),
+            None => {
+                self.pending = Some(Pending {
+                    notifications: 0,
+                    due: now,
+                    sustained: false,
+                });
+            }
+        }
+    }
+
+    /// When the pending refresh may start; `None` while one runs or none is pending.
+    #[must_use]
+    pub fn due(&self) -> Option<Instant> {
+        let pending = self.pending.filter(|_| !self.running)?;
+        if pending.notifications == 0 {
+            return Some(pending.due);
+        }
+        Some(match self.pace.last_ended {
+            Some(ended) => pending.due.max(ended + self.pace.spacing_for(pending)),
+            None => pending.due,
+        })
+    }
+
+    /// Starts the pending refresh if it is due.
+    pub fn start(&mut self, now: Instant) -> Option<Start> {
+        if self.due()? > now {
+            return None;
+        }
+        let pending = self.pending.take()?;
+        if pending.notifications > 0 {
+            self.pace.spacing = self.pace.spacing_for(pending);
+            self.pace.led += 1;
+        }
+        self.running = true;
+        self.last_ticket += 1;
+        Some(Start {
+            ticket: self.last_ticket,
+            notifications: pending.notifications,
+        })
+    }
+
+    /// The running refresh ended, well or not.
+    pub fn finished(&mut self, now: Instant) {
+        self.running = false;
+        self.pace.last_ended = Some(now);
+    }
+
+    /// Whether a refresh runs.
+    #[must_use]
+    pub const fn is_running(&self) -> bool {
+        self.running
+    }
+
+    /// Whether the lists may be out of date: something was asked for and has not ended.
+    #[must_use]
+    pub const fn is_dirty(&self) -> bool {
+        self.running || self.pending.is_some()
+    }
+
+    /// The refresh whose end tells everything the server had announced by now: the pending one,
+    /// else the running one. `None` if neither exists.
+    #[must_use]
+    pub const fn awaited(&self) -> Option<Ticket> {
+        match (&self.pending, self.running) {
+            (Some(_), _) => Some(self.last_ticket + 1),
+            (None, true) => Some(self.last_ticket),
+            (None, false) => None,
+        }
+    }
+}
+
+impl Pace {
+    /// The wait after the last refresh that the pending one keeps.
+    fn spacing_for(&self, pending: Pending) -> Duration {
+        if self.led < FREE_REFRESHES {
+            Duration::ZERO
+        } else if self.spacing < MIN_SPACING {
+            MIN_SPACING
+        } else if pending.sustained {
+            (self.spacing * 2).min(MAX_SPACING)
+        } else {
+            self.spacing
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEBOUNCE: Duration = Duration::from_millis(100);
+
+    fn millis(count: u64) -> Duration {
+        Duration::from_millis(count)
+    }
+
+    /// Lets the next refresh start when it is due and take `took`; returns when it started, in ms.
+    fn run(queue: &mut RefreshQueue, zero: Instant, took: Duration) -> (u128, Start) {
+        let due = queue.due().unwrap();
+        assert_eq!(queue.start(due - millis(1)), None);
+        let start = queue.start(due).unwrap();
+        queue.finished(due + took);
+        (due.duration_since(zero).as_millis(), start)
+    }
+
+    #[test]
+    fn a_burst_is_one_refresh_after_the_debounce_of_its_first() {
+        let zero = Instant::now();
+        let mut queue = RefreshQueue::new(DEBOUNCE);
+        for step in 0..1000 {
+            queue.notify(1, zero + millis(step / 20));
+        }
+        let (at, start) = run(&mut queue, zero, millis(5));
+        assert_eq!((at, start.notifications, start.ticket), (100, 1000, 1));
+        assert!(!queue.is_dirty());
+    }
+
+    #[test]
+    fn what_arrives_during_a_refresh_leads_to_one_more() {
+        let zero = Instant::now();
+        let mut queue = RefreshQueue::new(DEBOUNCE);
+        queue.request(zero);
+        let first = queue.start(zero).unwrap();
+        queue.notify(3, zero + millis(10));
+        queue.notify(4, zero + millis(20));
+        assert_eq!((queue.due(), queue.start(zero + millis(500))), (None, None));
+        assert_eq!(queue.awaited(), Some(first.ticket + 1));
+        queue.finished(zero + millis(500));
+        let second = queue.start(zero + millis(500)).unwrap();
+        assert_eq!((second.ticket, second.notifications), (2, 7));
+        queue.finished(zero + millis(600));
+        assert_eq!(queue.awaited(), None);
+    }
+
+    #[test]
+    fn a_server_that_notifies_after_every_list_is_slowed_down_and_forgiven_after_quiet() {
+        let zero = Instant::now();
+        let mut queue = RefreshQueue::new(DEBOUNCE);
+        let mut gaps = Vec::new();
+        let mut ended = zero;
+        for _ in 0..10 {
+            queue.notify(1, ended + millis(1));
+            let (at, _) = run(&mut queue, zero, millis(0));
+            let due = zero + Duration::from_millis(u64::try_from(at).unwrap());
+            gaps.push(due.duration_since(ended).as_millis());
+            ended = due;
+        }
+        assert_eq!(gaps, [101, 101, 101, 200, 400, 800, 1600, 3200, 5000, 5000]);
+        ended += Duration::from_secs(10);
+        queue.notify(1, ended);
+        assert_eq!(queue.due(), Some(ended + DEBOUNCE));
+    }
+
+    #[test]
+    fn a_person_does_not_wait_for_the_spacing_of_a_storm() {
+        let zero = Instant::now();
+        let mut queue = RefreshQueue::new(DEBOUNCE);
+        queue.request(zero);
+        assert_eq!(queue.due(), Some(zero));
+    }
+}

@@ -1,0 +1,422 @@
+//! One connection: opened with a handshake, used through a [`Requester`], closed by its owner.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{ClientRequest, ServerCapabilities, ServerPeerInfo};
+use rmcp::service::{
+    Peer, PeerRequestOptions, RequestHandle, RoleClient, RunningService, ServiceError,
+    serve_directly_with_ct,
+};
+use rmcp::transport::Transport;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::decode::handshake::InitializeReading;
+use super::handler::Handler;
+use super::handshake::{Handshake, HandshakeError, client_info};
+use super::http;
+use super::lines::LineRing;
+use super::process::{self, Ladder, ParentVariables, Process, describe_exit};
+use super::reply::{Reply, RpcError};
+use super::signals::Signals;
+use super::traverse::seconds;
+use super::wire::Wire;
+use crate::domain::{
+    Failure, FailureKind, ServerConfig, Session, Settings, StdioConfig, TransportConfig,
+};
+
+/// How many lines of stderr a failure quotes.
+const QUOTED_LINES: usize = 5;
+
+/// How long the transport may take to end when a connection is closed.
+const TRANSPORT_END: Duration = Duration::from_millis(250);
+
+/// How long an answer that was read may take to reach its caller after the stream has ended.
+const ROUTING: Duration = Duration::from_millis(10);
+
+/// How long a pipe may stay open after its process has ended.
+const PIPE_GRACE: Duration = Duration::from_millis(100);
+
+/// Bounds on one connection, and what its child inherits.
+#[derive(Debug, Clone)]
+pub struct ConnectOptions {
+    /// On connecting, the handshake included.
+    pub connect_timeout: Duration,
+    /// On one request.
+    pub request_timeout: Duration,
+    /// Our environment and face.
+    pub parent: Arc<ParentVariables>,
+}
+
+impl ConnectOptions {
+    /// The server's own bounds where it has some, else those of the settings.
+    #[must_use]
+    pub fn of(config: &ServerConfig, settings: &Settings, parent: Arc<ParentVariables>) -> Self {
+        Self {
+            connect_timeout: config.connect_timeout.unwrap_or(settings.connect_timeout),
+            request_timeout: config.request_timeout.unwrap_or(settings.request_timeout),
+            parent,
+        }
+    }
+}
+
+/// A connection after its handshake. It has one owner, who must [`Connection::close`] it; one that
+/// is dropped instead kills its process.
+#[derive(Debug)]
+pub struct Connection {
+    /// What was agreed on.
+    pub session: Arc<Session>,
+    /// What the other side signals.
+    pub signals: Arc<Signals>,
+    requester: Requester,
+    service: RunningService<RoleClient, Handler>,
+    process: Option<Process>,
+    lines: Arc<LineRing>,
+    /// The number of the last line before this connection.
+    first_line: u64,
+    /// The program's name, for messages.
+    command: Option<String>,
+}
+
+impl Connection {
+    /// Starts or calls the server and shakes hands. `None` if `cancel` was called before the
+    /// handshake ended; then, as after a failure, nothing of the server is left.
+    ///
+    /// # Errors
+    ///
+    /// What a person needs to mend it: the command or URL, the cause, the exit status and the last
+    /// lines of stderr.
+    pub async fn open(
+        config: &ServerConfig,
+        options: &ConnectOptions,
+        lines: &Arc<LineRing>,
+        cancel: &CancellationToken,
+    ) -> Option<Result<Self, Failure>> {
+        match &config.transport {
+            TransportConfig::Stdio(stdio) => open_stdio(stdio, options, lines, cancel).await,
+            TransportConfig::Http(remote) => http::open(remote, options, lines, cancel).await,
+        }
+    }
+
+    /// Something to ask the server with.
+    #[must_use]
+    pub fn requester(&self) -> Requester {
+        self.requester.clone()
+    }
+
+    /// Waits until the other side has ended the connection: its stream or its process.
+    pub async fn ended(&self) {
+        tokio::select! {
+            () = self.signals.closed.cancelled() => {}
+            () = exited(self.process.as_ref()) => {
+                // What it wrote last may still be in the pipe; a descendant may hold it open.
+                let _ = timeout(PIPE_GRACE, self.signals.closed.cancelled()).await;
+            }
+        }
+    }
+
+    /// How an ended connection ended. Takes a moment: a process's last words may still come.
+    pub async fn cause_of_end(&mut self) -> Failure {
+        let mut message = match &self.command {
+            Some(command) => format!("{command}: the connection closed"),
+            None => "the connection closed".to_owned(),
+        };
+        if let Some(process) = &mut self.process {
+            let words = last_words(process, &self.lines, self.first_line).await;
+            message.push_str(&words);
+        }
+        Failure::new(FailureKind::Closed, message)
+    }
+
+    /// Ends the connection and its process, by the ladder; nothing is left when it returns.
+    pub async fn close(mut self, ladder: Ladder) {
+        let ended = self.service.close_with_timeout(TRANSPORT_END).await;
+        if !matches!(ended, Ok(Some(_))) {
+            tracing::debug!(?ended, "a transport did not end in time");
+        }
+        // Whatever still holds the pipe is dropped with it.
+        drop(self.service);
+        if let Some(process) = self.process {
+            process.close(ladder).await;
+        }
+    }
+
+    /// Hands the transport over to rmcp, which routes answers from now on.
+    pub(super) fn establish<T>(transport: T, parts: Parts) -> Self
+    where
+        T: Transport<RoleClient> + 'static,
+    {
+        let info = ServerPeerInfo::new(
+            client_info().protocol_version,
+            ServerCapabilities::default(),
+        );
+        let service = serve_directly_with_ct(
+            Handler::new(Arc::clone(&parts.signals), Arc::clone(&parts.lines)),
+            transport,
+            Some(info),
+            CancellationToken::new(),
+        );
+        Self {
+            requester: Requester {
+                peer: service.peer().clone(),
+                timeout: parts.request_timeout,
+                signals: Arc::clone(&parts.signals),
+            },
+            session: Arc::new(parts.session),
+            signals: parts.signals,
+            service,
+            process: parts.process,
+            lines: parts.lines,
+            first_line: parts.first_line,
+            command: parts.command,
+        }
+    }
+}
+
+/// What a connection is made of, beside its transport.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub(super) session: Session,
+    pub(super) signals: Arc<Signals>,
+    pub(super) lines: Arc<LineRing>,
+    pub(super) first_line: u64,
+    pub(super) process: Option<Process>,
+    pub(super) request_timeout: Duration,
+    pub(super) command: Option<String>,
+}
+
+async fn exited(process: Option<&Process>) {
+    match process {
+        Some(process) => {
+            process.exited().await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+async fn open_stdio(
+    config: &StdioConfig,
+    options: &ConnectOptions,
+    lines: &Arc<LineRing>,
+    cancel: &CancellationToken,
+) -> Option<Result<Connection, Failure>> {
+    let started = Instant::now();
+    let first_line = lines.last_seq();
+    let signals = Arc::new(Signals::default());
+    let child = match process::start(config, &options.parent, lines, &signals) {
+        Ok(child) => child,
+        Err(cause) => {
+            let message = format!("could not start: {cause}");
+            return Some(Err(Failure::new(FailureKind::Connect, message)));
+        }
+    };
+    let mut process = child.process;
+    let mut wire = Wire::new(
+        child.stdout,
+        child.stdin,
+        Arc::clone(&signals),
+        Arc::clone(lines),
+    );
+    let handshake = timeout(
+        options.connect_timeout,
+        Handshake::new(&mut wire).initialize(),
+    );
+    let outcome = tokio::select! {
+        outcome = handshake => outcome,
+        () = cancel.cancelled() => {
+            drop(wire);
+            process.close(Ladder::PATIENT).await;
+            return None;
+        }
+    };
+    let failure = match outcome {
+        Ok(Ok(reading)) => {
+            let parts = Parts {
+                session: session_of(reading, started),
+                signals,
+                lines: Arc::clone(lines),
+                first_line,
+                process: Some(process),
+                request_timeout: options.request_timeout,
+                command: Some(config.command.clone()),
+            };
+            return Some(Ok(Connection::establish(wire, parts)));
+        }
+        Ok(Err(HandshakeError::Refused(failure))) => failure,
+        Ok(Err(HandshakeError::Ended | HandshakeError::Send(_))) => Failure::new(
+            FailureKind::Connect,
+            "the connection closed during initialize",
+        ),
+        Err(_) => Failure::new(
+            FailureKind::Timeout,
+            format!(
+                "no answer to initialize within {}",
+                seconds(options.connect_timeout)
+            ),
+        ),
+    };
+    let words = last_words(&mut process, lines, first_line).await;
+    let message = format!("{}: {failure}{words}", config.command);
+    drop(wire);
+    process.close(Ladder::PATIENT).await;
+    Some(Err(Failure::new(failure.kind, message)))
+}
+
+/// How the process ended, if it did, and what it wrote last: `, exit status 1; stderr: ...`.
+async fn last_words(process: &mut Process, lines: &LineRing, first_line: u64) -> String {
+    let mut words = match process.last_words().await {
+        Some(status) => format!(", {}", describe_exit(status)),
+        None => String::new(),
+    };
+    let tail = lines.stderr_tail(first_line, QUOTED_LINES);
+    if !tail.is_empty() {
+        words.push_str("; stderr: ");
+        words.push_str(&tail.join(" | "));
+    }
+    words
+}
+
+pub(super) fn session_of(reading: InitializeReading, started: Instant) -> Session {
+    let now = Instant::now();
+    Session {
+        protocol_version: reading.protocol_version.into(),
+        modern: false,
+        server_name: reading.server_name.into(),
+        server_version: reading.server_version.into(),
+        server_title: reading.title.map(Into::into),
+        instructions: reading.instructions.map(Into::into),
+        capabilities: reading.capabilities.into_iter().map(Into::into).collect(),
+        since: now.into_std(),
+        took: now.duration_since(started),
+        notes: reading.notes.into_iter().map(Into::into).collect(),
+    }
+}
+
+/// Asks a server; cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Requester {
+    peer: Peer<RoleClient>,
+    timeout: Duration,
+    signals: Arc<Signals>,
+}
+
+/// Why a request has no result.
+#[derive(Debug)]
+pub enum CallError {
+    /// The server answered with an error.
+    Rpc(RpcError),
+    /// The answer breaks the protocol, and how.
+    Malformed(String),
+    /// No answer within the request's own bound.
+    Timeout(Duration),
+    /// No answer before the caller's deadline.
+    Deadline,
+    /// The connection ended first.
+    Closed,
+    /// The transport could not deliver it.
+    Transport(Failure),
+}
+
+impl CallError {
+    /// The failure for people.
+    #[must_use]
+    pub fn into_failure(self) -> Failure {
+        match self {
+            Self::Rpc(error) => {
+                let message = crate::domain::text::error_text(&error.message);
+                let kind = FailureKind::Rpc {
+                    code: Some(error.code),
+                };
+                Failure::new(kind, message)
+            }
+            Self::Malformed(reason) => Failure::new(FailureKind::Malformed, reason),
+            Self::Timeout(bound) => Failure::new(
+                FailureKind::Timeout,
+                format!("no answer within {}", seconds(bound)),
+            ),
+            Self::Deadline => Failure::new(FailureKind::Timeout, "no answer in time"),
+            Self::Closed => Failure::new(FailureKind::Closed, "the connection closed"),
+            Self::Transport(failure) => failure,
+        }
+    }
+}
+
+impl Requester {
+    /// Sends the request and waits for the raw JSON of its result, no longer than the bound on
+    /// one request and the deadline. A request that is given up, by either or because this future
+    /// is dropped, is cancelled at the server (`notifications/cancelled`), which nobody waits for.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no result.
+    pub async fn call(
+        &self,
+        request: ClientRequest,
+        deadline: Option<Instant>,
+    ) -> Result<String, CallError> {
+        let own = Instant::now() + self.timeout;
+        let until = deadline.map_or(own, |deadline| deadline.min(own));
+        let given_up = || {
+            if until < own {
+                CallError::Deadline
+            } else {
+                CallError::Timeout(self.timeout)
+            }
+        };
+        let options = PeerRequestOptions::no_options();
+        let sent = timeout_at(until, self.peer.send_cancellable_request(request, options))
+            .await
+            .map_err(|_| given_up())?;
+        let mut outstanding = Outstanding(Some(sent.map_err(|error| self.explain(&error))?));
+        let Some(handle) = outstanding.0.as_mut() else {
+            return Err(CallError::Closed);
+        };
+        let answer = tokio::select! {
+            answer = timeout_at(until, &mut handle.rx) => answer.map_err(|_| given_up())?,
+            () = self.signals.closed.cancelled() => {
+                // The answer may have been read before the end: rmcp gets a moment to route it.
+                timeout(ROUTING, &mut handle.rx).await.map_err(|_| CallError::Closed)?
+            }
+        };
+        outstanding.0 = None;
+        match answer {
+            Ok(Ok(result)) => match Reply::from(result) {
+                Reply::Result(raw) => Ok(raw),
+                Reply::Error(error) => Err(CallError::Rpc(error)),
+                Reply::Malformed(reason) => Err(CallError::Malformed(reason)),
+            },
+            Ok(Err(error)) => Err(self.explain(&error)),
+            Err(_) => Err(CallError::Closed),
+        }
+    }
+
+    fn explain(&self, error: &ServiceError) -> CallError {
+        match error {
+            ServiceError::McpError(error) => CallError::Rpc(RpcError {
+                code: error.code.0.into(),
+                message: error.message.to_string(),
+                data: error.data.clone(),
+            }),
+            ServiceError::TransportSend(error) => http::explain(error)
+                .map_or(CallError::Closed, CallError::Transport),
+            ServiceError::UnexpectedResponse => {
+                CallError::Malformed("the answer is of another kind".into())
+            }
+            _ => CallError::Closed,
+        }
+    }
+}
+
+/// A request that is out. Dropped before its answer came, it is cancelled at the server.
+struct Outstanding(Option<RequestHandle<RoleClient>>);
+
+impl Drop for Outstanding {
+    fn drop(&mut self) {
+        if let Some(handle) = self.0.take()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            runtime.spawn(handle.cancel(Some("no longer wanted".to_owned())));
+        }
+    }
+}

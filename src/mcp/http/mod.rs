@@ -1,0 +1,111 @@
+//! Streamable HTTP (MCP 2025-11-25, transports): rmcp drives sessions, streams and resumption over
+//! a client of ours that reads bodies and events the way the stdio transport reads lines.
+
+mod client;
+mod error;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use http::{HeaderName, HeaderValue};
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
+};
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::connection::{ConnectOptions, Connection, Parts, session_of};
+use super::handshake::{Handshake, HandshakeError};
+use super::lines::LineRing;
+use super::read::MAX_LINE;
+use super::signals::Signals;
+use super::traverse::seconds;
+use crate::domain::{Failure, FailureKind, HttpConfig};
+use client::HttpClient;
+pub use error::explain;
+
+/// Calls the server and shakes hands; see [`Connection::open`].
+pub(super) async fn open(
+    config: &HttpConfig,
+    options: &ConnectOptions,
+    lines: &Arc<LineRing>,
+    cancel: &CancellationToken,
+) -> Option<Result<Connection, Failure>> {
+    tokio::select! {
+        outcome = timeout(options.connect_timeout, connect(config, options, lines)) => {
+            Some(outcome.unwrap_or_else(|_| Err(at(config, &Failure::new(
+                FailureKind::Timeout,
+                format!("no answer to initialize within {}", seconds(options.connect_timeout)),
+            )))))
+        }
+        () = cancel.cancelled() => None,
+    }
+}
+
+async fn connect(
+    config: &HttpConfig,
+    options: &ConnectOptions,
+    lines: &Arc<LineRing>,
+) -> Result<Connection, Failure> {
+    let started = Instant::now();
+    let signals = Arc::new(Signals::default());
+    let headers = headers(config)?;
+    let client = HttpClient::new(Arc::clone(&signals), Arc::clone(lines))
+        .map_err(|failure| at(config, &failure))?;
+    let failed = client.clone();
+    let settings = StreamableHttpClientTransportConfig::with_uri(config.url.as_str())
+        .custom_headers(headers)
+        .max_sse_event_size(MAX_LINE)
+        .max_json_response_size(MAX_LINE)
+        .reinit_on_expired_session(false);
+    let mut transport = StreamableHttpClientTransport::with_client(client, settings);
+    match Handshake::new(&mut transport).initialize().await {
+        Ok(reading) => Ok(Connection::establish(
+            transport,
+            Parts {
+                session: session_of(reading, started),
+                signals,
+                lines: Arc::clone(lines),
+                first_line: lines.last_seq(),
+                process: None,
+                request_timeout: options.request_timeout,
+                command: None,
+            },
+        )),
+        Err(HandshakeError::Refused(failure)) => Err(at(config, &failure)),
+        Err(HandshakeError::Ended | HandshakeError::Send(_)) => {
+            let failure = failed.take_failure().unwrap_or_else(|| {
+                Failure::new(
+                    FailureKind::Connect,
+                    "the connection closed during initialize",
+                )
+            });
+            Err(at(config, &failure))
+        }
+    }
+}
+
+/// The failure with the URL in front.
+fn at(config: &HttpConfig, failure: &Failure) -> Failure {
+    Failure::new(failure.kind, format!("{}: {failure}", config.url))
+}
+
+/// The configured headers, checked.
+fn headers(config: &HttpConfig) -> Result<HashMap<HeaderName, HeaderValue>, Failure> {
+    config
+        .headers
+        .iter()
+        .map(|(name, value)| {
+            let bad = |what: &str| {
+                Failure::new(
+                    FailureKind::Config,
+                    format!("the {what} of the header {name} is not allowed in HTTP"),
+                )
+            };
+            let key = HeaderName::try_from(name).map_err(|_| bad("name"))?;
+            let mut text = HeaderValue::try_from(value.expose()).map_err(|_| bad("value"))?;
+            text.set_sensitive(true);
+            Ok((key, text))
+        })
+        .collect()
+}

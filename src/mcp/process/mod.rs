@@ -1,0 +1,252 @@
+//! Owns one child process: starts it in a process group of its own, keeps its stderr, and sees to
+//! it that nothing of it is left.
+//!
+//! Whatever happens to us, the group dies: by the ladder when we close it, by a guard when a task
+//! is dropped or panics, and on Linux by the parent-death signal when we are killed.
+
+mod environment;
+mod group;
+
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout, timeout_at};
+
+pub use environment::ParentVariables;
+use group::Group;
+
+use super::lines::{LineKind, LineRing, MAX_LINE};
+use super::signals::Signals;
+use crate::domain::StdioConfig;
+
+/// How patiently a process is asked to end: its stdin is closed, TERM follows after `term`, and
+/// KILL after another `kill`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ladder {
+    /// From closing stdin to TERM.
+    pub term: Duration,
+    /// From TERM to KILL.
+    pub kill: Duration,
+}
+
+impl Ladder {
+    /// For a server that is switched off, or left by a program that stays.
+    pub const PATIENT: Self = Self {
+        term: Duration::from_secs(1),
+        kill: Duration::from_secs(1),
+    };
+    /// For one-shot commands, after their result is printed.
+    pub const BRISK: Self = Self {
+        term: Duration::from_millis(100),
+        kill: Duration::from_millis(400),
+    };
+}
+
+/// How long the last lines of stderr may take to arrive after the exit.
+const STDERR_GRACE: Duration = Duration::from_millis(100);
+
+/// How often a group without its leader is looked at.
+const GROUP_POLL: Duration = Duration::from_millis(5);
+
+/// A running child.
+#[derive(Debug)]
+pub struct Process {
+    group: Arc<Group>,
+    exit: watch::Receiver<Option<ExitStatus>>,
+    stderr: JoinHandle<()>,
+}
+
+/// A child that was started, with its pipes.
+#[derive(Debug)]
+pub struct Started {
+    /// Its owner.
+    pub process: Process,
+    /// What it reads.
+    pub stdin: ChildStdin,
+    /// What it writes.
+    pub stdout: ChildStdout,
+}
+
+/// Starts the program.
+///
+/// # Errors
+///
+/// Why it could not be started, as a fragment that fits behind `could not start:`.
+pub fn start(
+    config: &StdioConfig,
+    parent: &ParentVariables,
+    lines: &Arc<LineRing>,
+    signals: &Arc<Signals>,
+) -> Result<Started, String> {
+    let mut command = Command::new(&config.command);
+    command
+        .args(&config.args)
+        .env_clear()
+        .envs(environment::of_child(config, parent))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    if let Some(folder) = &config.cwd {
+        command.current_dir(folder);
+    }
+    group::prepare(&mut command);
+    let mut child = command
+        .spawn()
+        .map_err(|error| explain(config, &error))?;
+    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+        return Err(format!("{}: its pipes could not be opened", config.command));
+    };
+    let group = Arc::new(Group::of(&child));
+    let (exited, exit) = watch::channel(None);
+    tokio::spawn(watch_exit(child, Arc::clone(&group), exited));
+    let stderr = tokio::spawn(drain(stderr, Arc::clone(lines), Arc::clone(signals)));
+    Ok(Started {
+        process: Process {
+            group,
+            exit,
+            stderr,
+        },
+        stdin,
+        stdout,
+    })
+}
+
+/// Says why the program could not be started, and what to do.
+fn explain(config: &StdioConfig, error: &io::Error) -> String {
+    let command = &config.command;
+    if let Some(folder) = &config.cwd
+        && !folder.is_dir()
+    {
+        return format!("{command}: the folder {} does not exist", folder.display());
+    }
+    let hint = if command.contains(' ') {
+        "; put the arguments into args"
+    } else {
+        ""
+    };
+    match error.kind() {
+        io::ErrorKind::NotFound => format!("{command}: command not found{hint}"),
+        io::ErrorKind::PermissionDenied => format!("{command}: permission denied{hint}"),
+        _ => format!("{command}: {error}{hint}"),
+    }
+}
+
+/// Reaps the leader when it ends. If this task is dropped instead, the guard kills the group.
+async fn watch_exit(
+    mut child: Child,
+    group: Arc<Group>,
+    exited: watch::Sender<Option<ExitStatus>>,
+) {
+    let guard = group::KillOnDrop::new(group);
+    match child.wait().await {
+        Ok(status) => {
+            guard.leader_reaped();
+            exited.send_replace(Some(status));
+        }
+        Err(error) => tracing::warn!(%error, "a child cannot be waited for"),
+    }
+}
+
+/// Reads stderr to its end, whatever it holds, so that the child never blocks on it.
+async fn drain<S: AsyncRead + Unpin>(mut stderr: S, lines: Arc<LineRing>, signals: Arc<Signals>) {
+    let mut chunk = vec![0; 16 * 1024];
+    let mut line: Vec<u8> = Vec::new();
+    loop {
+        let count = match stderr.read(&mut chunk).await {
+            Ok(0) | Err(_) => break,
+            Ok(count) => count,
+        };
+        let mut parts = chunk[..count].split(|byte| *byte == b'\n');
+        if let Some(first) = parts.next() {
+            extend_line(&mut line, first);
+        }
+        for part in parts {
+            lines.push(LineKind::Stderr, &line);
+            line.clear();
+            extend_line(&mut line, part);
+        }
+        signals.wake();
+        // A flood must not keep everything else waiting.
+        tokio::task::yield_now().await;
+    }
+    if !line.is_empty() {
+        lines.push(LineKind::Stderr, &line);
+        signals.wake();
+    }
+}
+
+fn extend_line(line: &mut Vec<u8>, part: &[u8]) {
+    let room = MAX_LINE.saturating_sub(line.len());
+    line.extend_from_slice(&part[..part.len().min(room)]);
+}
+
+impl Process {
+    /// Waits until the leader has ended.
+    pub async fn exited(&self) -> Option<ExitStatus> {
+        let mut exit = self.exit.clone();
+        exit.wait_for(Option::is_some).await.ok().and_then(|status| *status)
+    }
+
+    /// Waits a moment for the leader's end and the last lines of its stderr; `None` if it lives on.
+    pub async fn last_words(&mut self) -> Option<ExitStatus> {
+        let status = timeout(STDERR_GRACE, self.exited()).await.ok().flatten();
+        if status.is_some() && !self.stderr.is_finished() {
+            let _ = timeout(STDERR_GRACE, &mut self.stderr).await;
+        }
+        status
+    }
+
+    /// Climbs the ladder until nothing of the group is left. Stdin must be closed already.
+    pub async fn close(self, ladder: Ladder) {
+        let start = Instant::now();
+        if !self.gone_by(start + ladder.term).await {
+            self.group.terminate();
+            if !self.gone_by(start + ladder.term + ladder.kill).await {
+                self.group.kill();
+                // Nothing survives KILL; what remains is to be reaped.
+                self.gone_by(Instant::now() + Duration::from_secs(1)).await;
+            }
+        }
+        self.stderr.abort();
+    }
+
+    /// Whether the leader is reaped and the group empty by the deadline.
+    async fn gone_by(&self, deadline: Instant) -> bool {
+        if timeout_at(deadline, self.exited()).await.is_err() {
+            return false;
+        }
+        loop {
+            if self.group.is_empty() {
+                return true;
+            }
+            if Instant::now() >= deadline {
+                return false;
+            }
+            tokio::time::sleep(GROUP_POLL).await;
+        }
+    }
+}
+
+/// Says how a process ended, as people say it: `exit status 1`, `signal 9`.
+#[must_use]
+pub fn describe_exit(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        if let Some(signal) = status.signal() {
+            return format!("killed by signal {signal}");
+        }
+    }
+    match status.code() {
+        Some(code) => format!("exit status {code}"),
+        None => "no exit status".to_owned(),
+    }
+}

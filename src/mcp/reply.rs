@@ -1,0 +1,112 @@
+//! How an answer travels through rmcp to the one who asked: as text inside a custom result.
+//!
+//! rmcp only routes answers by id. Its result types are decoded as an untagged union, which turns
+//! one defect of one item into "unexpected response"; so the raw text is handed over instead, and
+//! the caller decodes it strictly.
+
+use rmcp::model::{CustomResult, ServerResult};
+use serde_json::Value;
+
+/// The answer to a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    /// The raw JSON of `result`.
+    Result(String),
+    /// A JSON-RPC error (JSON-RPC 2.0, section 5.1).
+    Error(RpcError),
+    /// The answer breaks the protocol, and how.
+    Malformed(String),
+}
+
+/// A JSON-RPC error whose code is an integer. The message is the server's, not yet sanitized.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct RpcError {
+    /// The code.
+    pub code: i64,
+    /// The message; empty where the server gave none.
+    pub message: String,
+    /// Further data.
+    pub data: Option<Value>,
+}
+
+const RESULT: char = 'R';
+const ERROR: char = 'E';
+const MALFORMED: char = 'M';
+
+impl Reply {
+    /// The reply as one text: a tag and the rest.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        match self {
+            Self::Result(mut raw) => {
+                raw.push(RESULT);
+                raw
+            }
+            Self::Error(error) => {
+                let mut text = serde_json::to_string(&error).unwrap_or_default();
+                text.push(ERROR);
+                text
+            }
+            Self::Malformed(mut reason) => {
+                reason.push(MALFORMED);
+                reason
+            }
+        }
+    }
+
+    /// The reply of a text made by [`Reply::into_text`].
+    #[must_use]
+    pub fn from_text(mut text: String) -> Self {
+        match text.pop() {
+            Some(RESULT) => Self::Result(text),
+            Some(MALFORMED) => Self::Malformed(text),
+            Some(ERROR) => serde_json::from_str(&text)
+                .map_or_else(|error| Self::Malformed(error.to_string()), Self::Error),
+            Some(_) | None => Self::Malformed("the answer was not read by the transport".into()),
+        }
+    }
+}
+
+impl From<Reply> for ServerResult {
+    fn from(reply: Reply) -> Self {
+        Self::CustomResult(CustomResult(Value::String(reply.into_text())))
+    }
+}
+
+impl From<ServerResult> for Reply {
+    fn from(result: ServerResult) -> Self {
+        match result {
+            ServerResult::CustomResult(CustomResult(Value::String(text))) => Self::from_text(text),
+            // Over HTTP the result of `initialize` is typed, and carries the raw text inside.
+            ServerResult::InitializeResult(result) => {
+                Self::from_text(result.instructions.unwrap_or_default())
+            }
+            other => serde_json::to_string(&other)
+                .map_or_else(|error| Self::Malformed(error.to_string()), Self::Result),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reply_survives_the_way_through_rmcp() {
+        for reply in [
+            Reply::Result(r#"{"tools":[]}"#.into()),
+            Reply::Malformed("both result and error".into()),
+            Reply::Error(RpcError {
+                code: -32601,
+                message: "no".into(),
+                data: Some(Value::from(1)),
+            }),
+        ] {
+            assert_eq!(Reply::from(ServerResult::from(reply.clone())), reply);
+            // Over HTTP the result passes rmcp's own decoder.
+            let text = serde_json::to_string(&ServerResult::from(reply.clone())).unwrap();
+            let decoded: ServerResult = serde_json::from_str(&text).unwrap();
+            assert_eq!(Reply::from(decoded), reply);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What a connection tells its actor: counters that are raised, and one wake-up.
+//!
+//! Order and number of notifications do not matter to a refresh, so none of them is a message;
+//! a storm costs a few atomic additions.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::Group;
+
+/// Counters of one connection.
+#[derive(Debug, Default)]
+pub struct Signals {
+    list_changed: [AtomicU64; 3],
+    noise: AtomicU64,
+    latency_micros: AtomicU64,
+    changed: Notify,
+    awake: AtomicBool,
+    /// Cancelled when the other side has ended the connection.
+    pub closed: CancellationToken,
+}
+
+impl Signals {
+    /// The server said that lists of the group changed.
+    pub fn list_changed(&self, group: Group) {
+        self.list_changed[group as usize].fetch_add(1, Ordering::Relaxed);
+        self.wake();
+    }
+
+    /// The number of notifications for the group since the last call.
+    #[must_use]
+    pub fn take_list_changed(&self, group: Group) -> u64 {
+        self.list_changed[group as usize].swap(0, Ordering::Relaxed)
+    }
+
+    /// Something came that is no message, or answers no request.
+    pub fn noise(&self) {
+        self.noise.fetch_add(1, Ordering::Relaxed);
+        self.wake();
+    }
+
+    /// How often [`Signals::noise`] was called.
+    #[must_use]
+    pub fn noise_count(&self) -> u64 {
+        self.noise.load(Ordering::Relaxed)
+    }
+
+    /// An answer took this long.
+    pub fn answered_after(&self, latency: Duration) {
+        let micros = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX).max(1);
+        self.latency_micros.store(micros, Ordering::Relaxed);
+    }
+
+    /// How long the last answer took.
+    #[must_use]
+    pub fn latency(&self) -> Option<Duration> {
+        match self.latency_micros.load(Ordering::Relaxed) {
+            0 => None,
+            micros => Some(Duration::from_micros(micros)),
+        }
+    }
+
+    /// Something else changed that a snapshot shows: a line in the ring.
+    pub fn wake(&self) {
+        if !self.awake.swap(true, Ordering::AcqRel) {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Waits until something was signalled since the last call.
+    pub async fn changed(&self) {
+        self.changed.notified().await;
+        self.awake.store(false, Ordering::Release);
+    }
+}

@@ -1,0 +1,186 @@
+//! The bounded walk over all pages of one listing.
+//!
+//! A walk ends whole or not at all: there is no way to get the items of a walk that failed.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    ClientRequest, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
+    ListToolsRequest, PaginatedRequestParams,
+};
+use tokio::time::Instant;
+
+use super::connection::{CallError, Requester};
+use super::decode::{self, Accumulator, Decode};
+use crate::domain::text;
+use crate::domain::{Failure, FailureKind, ListMethod};
+
+/// The most pages of one walk.
+pub const MAX_PAGES: usize = 100;
+
+/// JSON-RPC 2.0, section 5.1: the method does not exist.
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// All items of one listing.
+#[derive(Debug)]
+pub struct Traversed<T> {
+    /// In the server's order.
+    pub items: Arc<[T]>,
+    /// What was left out of items that are kept all the same.
+    pub notes: Arc<[Arc<str>]>,
+}
+
+/// Walks over all pages within one deadline.
+///
+/// # Errors
+///
+/// Why there is no listing; its message holds no cursor.
+pub async fn traverse<T: Decode>(
+    requester: &Requester,
+    within: Duration,
+) -> Result<Traversed<T>, Failure> {
+    let deadline = Instant::now() + within;
+    let mut walk = Walk::<T> {
+        seen: HashSet::new(),
+        accumulator: Accumulator::default(),
+    };
+    let mut cursor = None;
+    for page in 1..=MAX_PAGES {
+        let request = list_request(T::METHOD, cursor.take());
+        let raw = match requester.call(request, Some(deadline)).await {
+            Ok(raw) => raw,
+            Err(CallError::Rpc(error))
+                if error.code == METHOD_NOT_FOUND
+                    && page == 1
+                    && T::METHOD == ListMethod::ResourceTemplates =>
+            {
+                break;
+            }
+            Err(error) => return Err(walk.failure(error, within)),
+        };
+        let next = decode::page(&raw, page, &mut walk.accumulator)?;
+        drop(raw);
+        let Some(next) = next else { break };
+        if walk.seen.contains(&next) {
+            return Err(Failure::new(
+                FailureKind::RepeatedCursor,
+                format!("page {page} ended with a cursor that an earlier page had"),
+            ));
+        }
+        if page == MAX_PAGES {
+            return Err(Failure::new(
+                FailureKind::PageLimit,
+                format!("more than {MAX_PAGES} pages"),
+            ));
+        }
+        walk.seen.insert(next.clone());
+        cursor = Some(next);
+    }
+    let (items, notes) = walk.accumulator.into_parts();
+    Ok(Traversed {
+        items: items.into(),
+        notes: notes.into(),
+    })
+}
+
+struct Walk<T> {
+    seen: HashSet<String>,
+    accumulator: Accumulator<T>,
+}
+
+impl<T> Walk<T> {
+    fn failure(&self, error: CallError, within: Duration) -> Failure {
+        match error {
+            CallError::Rpc(error) => {
+                let message = self
+                    .seen
+                    .iter()
+                    .filter(|cursor| !cursor.is_empty())
+                    .fold(error.message, |message, cursor| hide_word(&message, cursor));
+                let message = text::error_text(&message);
+                let kind = FailureKind::Rpc {
+                    code: Some(error.code),
+                };
+                if message.is_empty() {
+                    Failure::new(kind, "the server gave no message")
+                } else {
+                    Failure::new(kind, message)
+                }
+            }
+            CallError::Deadline => Failure::new(
+                FailureKind::Timeout,
+                format!("not all pages came within {}", seconds(within)),
+            ),
+            other => other.into_failure(),
+        }
+    }
+}
+
+/// A duration as people write it: `60 s`, `250 ms`.
+#[must_use]
+pub fn seconds(duration: Duration) -> String {
+    if duration.subsec_millis() == 0 {
+        format!("{} s", duration.as_secs())
+    } else {
+        format!("{} ms", duration.as_millis())
+    }
+}
+
+/// Replaces the word where it stands alone.
+fn hide_word(text: &str, word: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut hidden = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(word) {
+        let (before, found) = rest.split_at(at);
+        let after = &found[word.len()..];
+        hidden.push_str(before);
+        let starts = !(hidden.chars().next_back().is_some_and(is_word)
+            && word.starts_with(is_word));
+        let ends = !(after.starts_with(is_word) && word.ends_with(is_word));
+        if starts && ends {
+            hidden.push_str("***");
+            rest = after;
+        } else {
+            let step = word.chars().next().map_or(1, char::len_utf8);
+            hidden.push_str(&found[..step]);
+            rest = &found[step..];
+        }
+    }
+    hidden.push_str(rest);
+    hidden
+}
+
+fn list_request(method: ListMethod, cursor: Option<String>) -> ClientRequest {
+    let params = PaginatedRequestParams::default().with_cursor(cursor);
+    match method {
+        ListMethod::Resources => {
+            ClientRequest::ListResourcesRequest(ListResourcesRequest::with_param(params))
+        }
+        ListMethod::ResourceTemplates => ClientRequest::ListResourceTemplatesRequest(
+            ListResourceTemplatesRequest::with_param(params),
+        ),
+        ListMethod::Tools => ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params)),
+        ListMethod::Prompts => {
+            ClientRequest::ListPromptsRequest(ListPromptsRequest::with_param(params))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_hidden_where_it_stands_as_a_word() {
+        let check = |text, word, expected: &str| assert_eq!(hide_word(text, word), expected);
+        check("cursor abc is unknown", "abc", "cursor *** is unknown");
+        check("bad cursor: 'abc'", "abc", "bad cursor: '***'");
+        check("abcd and xabc stay", "abc", "abcd and xabc stay");
+        check("page 2 of 20", "2", "page *** of 20");
+        check("a== b==c", "==", "a*** b***c");
+        check("abc", "abc", "***");
+    }
+}
