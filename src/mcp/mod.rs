@@ -1,1 +1,3 @@
 //! mcp
+
+pub mod decode;
