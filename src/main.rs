@@ -1,2 +1,2 @@
 //! m
-fn main(){}
+fn main() {}
