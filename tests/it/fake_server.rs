@@ -303,7 +303,7 @@ async fn a_process_is_driven_and_ends_as_told() {
     for _ in 0..1_000 {
         client.next().await;
     }
-    fake.send(Action::Rule(Rule::on("ping", Reply::close_stdout())))
+    fake.send(Action::rule(Rule::on("ping", Reply::close_stdout())))
         .await;
     client.ask("ping", json!({})).await;
     assert_eq!(client.line().await, "");
@@ -400,11 +400,11 @@ async fn http_has_sessions_streams_and_statuses() {
     assert_eq!(post(&url, None, &call(1, "ping")).await.status(), 500);
     assert_eq!(post(&url, None, &call(2, "ping")).await.status(), 400);
     let response = post(&url, None, &call(3, "initialize")).await;
-    let session = response.headers()["mcp-session-id"]
+    let id = response.headers()["mcp-session-id"]
         .to_str()
         .unwrap()
         .to_owned();
-    let session = Some(session.as_str());
+    let session = Some(id.as_str());
     let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     assert_eq!(post(&url, session, &initialized).await.status(), 202);
     let response = post(&url, session, &call(4, "resources/list")).await;
@@ -425,9 +425,7 @@ async fn http_has_sessions_streams_and_statuses() {
     );
 
     fake.send(Action::list_changed("tools", 1)).await;
-    let get = http_client()
-        .get(&url)
-        .header("mcp-session-id", session.unwrap());
+    let get = http_client().get(&url).header("mcp-session-id", &id);
     let mut stream = get.send().await.unwrap();
     let chunk = stream.chunk().await.unwrap().unwrap();
     assert!(String::from_utf8_lossy(&chunk).contains("notifications/tools/list_changed"));
@@ -484,4 +482,89 @@ async fn legacy_sse_answers_on_its_stream() {
     let chunk = stream.chunk().await.unwrap().unwrap();
     assert!(String::from_utf8_lossy(&chunk).contains("\"id\":1,\"result\":{}"));
     assert_eq!(fake.count("ping").await, 1);
+}
+
+#[tokio::test]
+async fn modern_http_streams_subscriptions_until_the_client_leaves() {
+    let (address, fake) = http_server(
+        Script::modern()
+            .sample()
+            .on("cut", Reply::raw("{\"js").abort()),
+    );
+    let url = format!("http://{address}/mcp");
+    let filter = json!({"notifications": {"toolsListChanged": true}});
+    let listen =
+        json!({"jsonrpc": "2.0", "id": 5, "method": "subscriptions/listen", "params": filter});
+    let mut stream = post(&url, None, &listen).await;
+    let mut text = String::new();
+    while !text.contains("\n\n") {
+        let chunk = stream.chunk().await.unwrap().unwrap();
+        text.push_str(&String::from_utf8_lossy(&chunk));
+    }
+    assert!(text.contains("subscriptions/acknowledged"), "{text}");
+    fake.send(Action::list_changed("tools", 1)).await;
+    let chunk = stream.chunk().await.unwrap().unwrap();
+    assert!(String::from_utf8_lossy(&chunk).contains("tools/list_changed"));
+    drop(stream);
+    fake.wait_event("gone", 1, SOON).await;
+    let cut = post(
+        &url,
+        None,
+        &json!({"jsonrpc": "2.0", "id": 6, "method": "cut"}),
+    )
+    .await;
+    assert!(cut.text().await.is_err());
+}
+
+#[tokio::test]
+async fn a_process_serves_http_and_obeys_although_nobody_reads_its_stderr() {
+    let mut control = Control::listen().await;
+    let script = Script::legacy()
+        .sample()
+        .at_start(Action::FloodStderr(1_000_000));
+    let line = control.command(&script);
+    let mut child = Command::new(line.program)
+        .args(line.arguments)
+        .args(["--http", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let fake = control.accept().await;
+    let mut address = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut address).await.unwrap();
+    let url = format!("http://{}/mcp", address.trim());
+    let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize"});
+    assert_eq!(post(&url, None, &initialize).await.status(), 200);
+    assert_eq!(fake.count("initialize").await, 1);
+    child.kill().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn hostile_bytes_pass_unchanged() {
+    let big = Reply::parts(vec![
+        Part::from("\u{feff}{\"id\":{id},\"result\":\""),
+        Part::fill("x", 17 << 20),
+        Part::from("\"}\n"),
+        Part::Bytes(vec![0xff, b'\n']),
+    ]);
+    let surrogate = Reply::result_text(r#"{"name":"\ud800","name":1}"#);
+    let script = Script::legacy().on("big", big).on("odd", surrogate);
+    // What is written as JSON and read again is the same script.
+    let script = serde_json::from_value(serde_json::to_value(script).unwrap()).unwrap();
+    let (stream, _fake) = in_process(script);
+    let mut client = Client::over(stream);
+    client.ask("odd", json!({})).await;
+    let line = client.line().await;
+    assert!(
+        line.contains(r#""result":{"name":"\ud800","name":1}"#),
+        "{line}"
+    );
+    client.ask("big", json!({})).await;
+    assert!(client.line().await.len() > 17 << 20);
+    let mut rest = [0; 2];
+    client.reader.read_exact(&mut rest).await.unwrap();
+    assert_eq!(rest, [0xff, b'\n']);
 }

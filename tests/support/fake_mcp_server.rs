@@ -7,7 +7,6 @@
 
 #[expect(
     dead_code,
-    unused_imports,
     reason = "tests build scripts in Rust, this program only reads them"
 )]
 #[path = "../it/support/fake/mod.rs"]

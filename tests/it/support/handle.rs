@@ -1,7 +1,9 @@
 //! The test's side of a fake: what it received, and what it shall do.
 //!
 //! Every wait is for a condition and has a deadline. A count is taken only after the fake has
-//! told all it had read, so that "no more than two requests" means it.
+//! told all it had read, so that "no more than two requests" means it. Paused time is for
+//! in-process fakes only: with a thread or process at the other end every deadline would be over
+//! at once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -26,7 +26,7 @@ pub enum Action {
     /// Replaces listings, by method.
     SetPages(BTreeMap<String, Listing>),
     /// Adds a rule; among equally specific ones the newest wins.
-    Rule(Rule),
+    Rule(Box<Rule>),
     /// Forgets every rule of a method.
     ClearRules(String),
     /// Answers the held requests of a method, oldest first.
@@ -154,6 +154,11 @@ impl Action {
     /// Replaces the listing of one method.
     pub fn set_pages(method: &str, listing: Listing) -> Self {
         Self::SetPages(BTreeMap::from([(method.to_owned(), listing)]))
+    }
+
+    /// Adds a rule.
+    pub fn rule(rule: Rule) -> Self {
+        Self::Rule(Box::new(rule))
     }
 
     /// Answers all held requests of a method.

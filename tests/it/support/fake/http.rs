@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use futures::stream;
+use futures::{StreamExt as _, stream};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
@@ -98,8 +99,8 @@ impl OpenResponse {
                 Frame::Raw(bytes) => whole.extend_from_slice(&bytes),
                 Frame::Abort => {
                     self.ended = true;
-                    let cut = [Ok(Bytes::from(whole)), Err(io::Error::other("cut"))];
-                    let body = Body::from_stream(stream::iter(cut));
+                    let start = stream::iter([Ok(Bytes::from(whole))]);
+                    let body = Body::from_stream(start.chain(stream::once(cut())));
                     return response(&head, Some("application/json"), body);
                 }
                 Frame::Flush(done) => {
@@ -153,7 +154,7 @@ impl OpenResponse {
                 Some(Frame::Raw(bytes)) => return Some(Ok(bytes.into())),
                 Some(Frame::Abort) => {
                     self.ended = true;
-                    return Some(Err(io::Error::other("cut")));
+                    return Some(cut().await);
                 }
                 Some(Frame::Flush(done)) => {
                     let _ = done.send(());
@@ -174,6 +175,12 @@ impl Drop for OpenResponse {
             let _ = self.inputs.send(Input::Gone(self.key));
         }
     }
+}
+
+/// The end of a body that is broken off, once what came before is with the kernel.
+async fn cut() -> io::Result<Bytes> {
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    Err(io::Error::other("cut"))
 }
 
 fn response(head: &Head, content_type: Option<&str>, body: Body) -> Response {

@@ -30,6 +30,10 @@ pub struct Rule {
 /// unless `silence`, `exit` or `close_stdout` ask for none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own in the JSON"
+)]
 pub struct Reply {
     /// The result, verbatim.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]

@@ -110,6 +110,10 @@ pub struct Grandchild {
 /// How a fake behaves over HTTP.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own in the JSON"
+)]
 pub struct HttpScript {
     /// Hands out no session ids.
     pub stateless: bool,

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::super::action::{Ask, Release};
-use super::super::{Action, Frame, Logged, Notice, Part, subscription};
+use super::super::{Action, Ask, Frame, Logged, Notice, Part, Release, subscription};
 use super::{Engine, Input};
 
 impl Engine {
@@ -45,7 +44,7 @@ impl Engine {
             Action::WriteStderr(text) => self.write_stderr(&text),
             Action::FloodStderr(bytes) => self.flood_stderr(bytes),
             Action::SetPages(listings) => self.script.listings.extend(listings),
-            Action::Rule(rule) => self.script.rules.push(rule),
+            Action::Rule(rule) => self.script.rules.push(*rule),
             Action::ClearRules(method) => self.script.rules.retain(|rule| rule.method != method),
             Action::Release(release) => self.release(&release),
             Action::WaitMs(_) => {}
