@@ -18,8 +18,9 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use fake::engine::Host;
 use fake::record::{self, FileRecord};
-use fake::{Engine, Exit, Grandchild, Host, Input, Logged, Outlet, Record, Script, stream};
+use fake::{Engine, Grandchild, Input, Logged, Outlet, Record, Script, stream};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -98,12 +99,12 @@ async fn run(options: Options) -> Result<i32, Failure> {
         }
         engine.run(receiver).await
     };
-    end(stderr, link, &exit).await;
+    end(stderr, link).await;
     Ok(exit.code)
 }
 
 /// Waits, within a bound, until stderr and the control channel have everything.
-async fn end(stderr: mpsc::Sender<Output>, link: Option<tokio::task::JoinHandle<()>>, _: &Exit) {
+async fn end(stderr: mpsc::Sender<Output>, link: Option<tokio::task::JoinHandle<()>>) {
     let (done, written) = tokio::sync::oneshot::channel();
     let _ = stderr.send(Output::Flush(done));
     let _ = tokio::time::timeout(Duration::from_secs(1), written).await;

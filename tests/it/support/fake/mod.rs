@@ -10,7 +10,7 @@
 
 mod action;
 mod answer;
-mod engine;
+pub mod engine;
 pub mod http;
 pub mod listing;
 mod outlet;
@@ -21,7 +21,7 @@ pub mod stream;
 mod subscription;
 
 pub use action::{Action, Ask, Exit, Notice, Release};
-pub use engine::{Engine, Host, HttpRequest, Input};
+pub use engine::{Engine, HttpRequest, Input};
 pub use listing::{Listing, Page};
 pub use outlet::{Frame, Outlet};
 pub use record::{Logged, Record};

@@ -35,8 +35,10 @@ pub async fn read_lines<R: AsyncRead + Unpin>(
     let _ = inputs.send(Input::Eof);
 }
 
-/// Writes frames until the outlet is closed or the other side is gone; returns the writer, whose
-/// drop closes the stream.
+/// Writes frames until the outlet is closed, and then closes the stream.
+///
+/// # Errors
+/// When the other side is gone.
 pub async fn write_frames<W: AsyncWrite + Unpin>(
     writer: W,
     frames: &mut UnboundedReceiver<Frame>,
