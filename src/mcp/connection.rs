@@ -22,6 +22,7 @@ use super::reply::{Reply, RpcError};
 use super::signals::Signals;
 use super::traverse::seconds;
 use super::wire::Wire;
+use crate::domain::text;
 use crate::domain::{
     Failure, FailureKind, ServerConfig, Session, Settings, StdioConfig, TransportConfig,
 };
@@ -279,17 +280,18 @@ async fn last_words(process: &mut Process, lines: &LineRing, first_line: u64) ->
 
 pub(super) fn session_of(reading: InitializeReading, started: Instant) -> Session {
     let now = Instant::now();
+    let server = reading.server;
     Session {
-        protocol_version: reading.protocol_version.into(),
+        protocol_version: reading.protocol_version,
         modern: false,
-        server_name: reading.server_name.into(),
-        server_version: reading.server_version.into(),
-        server_title: reading.title.map(Into::into),
-        instructions: reading.instructions.map(Into::into),
-        capabilities: reading.capabilities.into_iter().map(Into::into).collect(),
+        server_name: server.name,
+        server_version: server.version,
+        server_title: server.title,
+        instructions: server.instructions,
+        capabilities: server.capabilities,
         since: now.into_std(),
         took: now.duration_since(started),
-        notes: reading.notes.into_iter().map(Into::into).collect(),
+        notes: server.notes.into(),
     }
 }
 
@@ -324,11 +326,15 @@ impl CallError {
     pub fn into_failure(self) -> Failure {
         match self {
             Self::Rpc(error) => {
-                let message = crate::domain::text::error_text(&error.message);
                 let kind = FailureKind::Rpc {
                     code: Some(error.code),
                 };
-                Failure::new(kind, message)
+                let message = text::error_text(&error.message);
+                if message.is_empty() {
+                    Failure::new(kind, "the server gave no message")
+                } else {
+                    Failure::new(kind, message)
+                }
             }
             Self::Malformed(reason) => Failure::new(FailureKind::Malformed, reason),
             Self::Timeout(bound) => Failure::new(

@@ -11,7 +11,7 @@ use rmcp::model::{
 use rmcp::service::RoleClient;
 use rmcp::transport::Transport;
 
-use super::decode::handshake::{InitializeReading, read_initialize};
+use super::decode::handshake::InitializeReading;
 use super::reply::{Reply, RpcError};
 use crate::domain::text;
 use crate::domain::{Failure, FailureKind};
@@ -62,9 +62,9 @@ impl<'a, T: Transport<RoleClient>> Handshake<'a, T> {
             reply = self.ask(version).await?;
         }
         let reading = match reply {
-            Reply::Result(raw) => read_initialize(&raw).map_err(|reason| {
-                refused(FailureKind::Malformed, format!("initialize: {reason}"))
-            })?,
+            Reply::Result(raw) => {
+                InitializeReading::read(&raw).map_err(HandshakeError::Refused)?
+            }
             Reply::Malformed(reason) => {
                 return Err(refused(
                     FailureKind::Malformed,
@@ -78,7 +78,7 @@ impl<'a, T: Transport<RoleClient>> Handshake<'a, T> {
                 ));
             }
         };
-        if !LEGACY_VERSIONS.contains(&reading.protocol_version.as_str()) {
+        if !LEGACY_VERSIONS.contains(&&*reading.protocol_version) {
             return Err(refused(
                 FailureKind::Connect,
                 format!(

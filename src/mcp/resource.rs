@@ -3,7 +3,7 @@
 use rmcp::model::{ClientRequest, ReadResourceRequest, ReadResourceRequestParams};
 
 use super::connection::Requester;
-use super::decode::contents::{Contents, Reading, read_contents};
+use super::decode::contents::{self, Content, Reading};
 use crate::domain::{Failure, FailureKind};
 
 /// How often a read is repeated with the state that the server asks to be given back.
@@ -16,7 +16,7 @@ const MAX_ROUNDS: usize = 3;
 /// # Errors
 ///
 /// Why there are no contents.
-pub async fn read_resource(requester: &Requester, uri: &str) -> Result<Contents, Failure> {
+pub async fn read_resource(requester: &Requester, uri: &str) -> Result<Vec<Content>, Failure> {
     let mut state = None;
     for _ in 0..=MAX_ROUNDS {
         let mut params = ReadResourceRequestParams::new(uri);
@@ -26,10 +26,12 @@ pub async fn read_resource(requester: &Requester, uri: &str) -> Result<Contents,
             .call(request, None)
             .await
             .map_err(super::connection::CallError::into_failure)?;
-        match read_contents(&raw).map_err(|reason| Failure::new(FailureKind::Malformed, reason))? {
-            Reading::Complete(contents) => return Ok(contents),
-            Reading::StateOnly(next) => state = Some(next),
-            Reading::AsksForInput => {
+        match contents::read(&raw)? {
+            Reading::Contents(contents) => return Ok(contents),
+            Reading::InputRequired(asked) if !asked.asks_for_input => {
+                state = asked.request_state.map(String::from);
+            }
+            Reading::InputRequired(_) => {
                 return Err(Failure::new(
                     FailureKind::Rpc { code: None },
                     "the server asks for input (elicitation), which mcpdeck does not give",

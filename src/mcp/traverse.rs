@@ -13,8 +13,7 @@ use rmcp::model::{
 use tokio::time::Instant;
 
 use super::connection::{CallError, Requester};
-use super::decode::{self, Accumulator, Decode};
-use crate::domain::text;
+use super::decode::{self, Accumulator, Cursor, Decode};
 use crate::domain::{Failure, FailureKind, ListMethod};
 
 /// The most pages of one walk.
@@ -42,13 +41,11 @@ pub async fn traverse<T: Decode>(
     within: Duration,
 ) -> Result<Traversed<T>, Failure> {
     let deadline = Instant::now() + within;
-    let mut walk = Walk::<T> {
-        seen: HashSet::new(),
-        accumulator: Accumulator::default(),
-    };
-    let mut cursor = None;
+    let mut seen: HashSet<Cursor> = HashSet::new();
+    let mut accumulator = Accumulator::<T>::default();
+    let mut cursor: Option<Cursor> = None;
     for page in 1..=MAX_PAGES {
-        let request = list_request(T::METHOD, cursor.take());
+        let request = list_request(T::METHOD, cursor.as_ref());
         let raw = match requester.call(request, Some(deadline)).await {
             Ok(raw) => raw,
             Err(CallError::Rpc(error))
@@ -58,12 +55,12 @@ pub async fn traverse<T: Decode>(
             {
                 break;
             }
-            Err(error) => return Err(walk.failure(error, within)),
+            Err(error) => return Err(failure(error, &seen, within)),
         };
-        let next = decode::page(&raw, page, &mut walk.accumulator)?;
+        let next = decode::page(&raw, page, &mut accumulator)?.next;
         drop(raw);
         let Some(next) = next else { break };
-        if walk.seen.contains(&next) {
+        if seen.contains(&next) {
             return Err(Failure::new(
                 FailureKind::RepeatedCursor,
                 format!("page {page} ended with a cursor that an earlier page had"),
@@ -75,46 +72,27 @@ pub async fn traverse<T: Decode>(
                 format!("more than {MAX_PAGES} pages"),
             ));
         }
-        walk.seen.insert(next.clone());
+        seen.insert(next.clone());
         cursor = Some(next);
     }
-    let (items, notes) = walk.accumulator.into_parts();
-    Ok(Traversed {
-        items: items.into(),
-        notes: notes.into(),
-    })
+    let (items, notes) = accumulator.finish();
+    Ok(Traversed { items, notes })
 }
 
-struct Walk<T> {
-    seen: HashSet<String>,
-    accumulator: Accumulator<T>,
-}
-
-impl<T> Walk<T> {
-    fn failure(&self, error: CallError, within: Duration) -> Failure {
-        match error {
-            CallError::Rpc(error) => {
-                let message = self
-                    .seen
-                    .iter()
-                    .filter(|cursor| !cursor.is_empty())
-                    .fold(error.message, |message, cursor| hide_word(&message, cursor));
-                let message = text::error_text(&message);
-                let kind = FailureKind::Rpc {
-                    code: Some(error.code),
-                };
-                if message.is_empty() {
-                    Failure::new(kind, "the server gave no message")
-                } else {
-                    Failure::new(kind, message)
-                }
+/// The failure for people. The server's message may quote a cursor; ours never does.
+fn failure(error: CallError, seen: &HashSet<Cursor>, within: Duration) -> Failure {
+    match error {
+        CallError::Rpc(mut error) => {
+            for cursor in seen.iter().filter(|cursor| !cursor.value().is_empty()) {
+                error.message = hide_word(&error.message, cursor.value());
             }
-            CallError::Deadline => Failure::new(
-                FailureKind::Timeout,
-                format!("not all pages came within {}", seconds(within)),
-            ),
-            other => other.into_failure(),
+            CallError::Rpc(error).into_failure()
         }
+        CallError::Deadline => Failure::new(
+            FailureKind::Timeout,
+            format!("not all pages came within {}", seconds(within)),
+        ),
+        other => other.into_failure(),
     }
 }
 
@@ -153,7 +131,8 @@ fn hide_word(text: &str, word: &str) -> String {
     hidden
 }
 
-fn list_request(method: ListMethod, cursor: Option<String>) -> ClientRequest {
+fn list_request(method: ListMethod, cursor: Option<&Cursor>) -> ClientRequest {
+    let cursor = cursor.map(|cursor| cursor.value().to_owned());
     let params = PaginatedRequestParams::default().with_cursor(cursor);
     match method {
         ListMethod::Resources => {

@@ -11,7 +11,7 @@ use super::message::Request;
 use crate::app::definition::Definition;
 use crate::domain::{Catalog, Failure, FailureKind, Group};
 use crate::mcp::Line;
-use crate::mcp::decode::contents::Contents;
+use crate::mcp::decode::contents::Content;
 use crate::mcp::process::Ladder;
 
 /// A clonable handle to one client actor.
@@ -42,7 +42,7 @@ impl ClientHandle {
     ///
     /// Why there are no contents: not connected, no answer by the deadline, closed meanwhile
     /// (a reconnect closes too), or the server's error.
-    pub async fn read(&self, uri: &str, deadline: Instant) -> Result<Contents, Failure> {
+    pub async fn read(&self, uri: &str, deadline: Instant) -> Result<Vec<Content>, Failure> {
         let uri = uri.to_owned();
         self.ask(deadline, |reply| Request::Read { uri, reply })
             .await?

@@ -12,7 +12,7 @@ use super::message::{Opened, Refreshed, Report};
 use super::refresh::{RefreshQueue, Ticket};
 use super::slots::SeatGuard;
 use crate::domain::{Epoch, Failure, Group, Interest, ListMethod, Session, Settings};
-use crate::mcp::decode::contents::Contents;
+use crate::mcp::decode::contents::Content;
 use crate::mcp::process::Ladder;
 use crate::mcp::resource::read_resource;
 use crate::mcp::{Connection, Signals};
@@ -244,7 +244,7 @@ impl Live {
     pub(super) fn read(
         &mut self,
         uri: String,
-        mut reply: oneshot::Sender<Result<Contents, Failure>>,
+        mut reply: oneshot::Sender<Result<Vec<Content>, Failure>>,
     ) {
         let requester = self.connection.requester();
         let calls = Arc::clone(&self.calls);

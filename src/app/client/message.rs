@@ -11,7 +11,7 @@ use super::refresh::Start;
 use super::slots::SeatGuard;
 use crate::app::definition::Definition;
 use crate::domain::{Epoch, Failure, Group};
-use crate::mcp::decode::contents::Contents;
+use crate::mcp::decode::contents::Content;
 use crate::mcp::process::Ladder;
 use crate::mcp::{Connection, Line};
 
@@ -21,7 +21,7 @@ pub(super) enum Request {
     /// Read a resource.
     Read {
         uri: String,
-        reply: oneshot::Sender<Result<Contents, Failure>>,
+        reply: oneshot::Sender<Result<Vec<Content>, Failure>>,
     },
     /// The catalog, clean if that can be had.
     Demand {

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The visits of a value that is not of the type wanted: it is skipped, and another stands for it.
@@ -75,7 +75,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A value that is there and not null, as raw JSON text.
+/// A value, as raw JSON text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Value<'a>(pub(super) &'a str);
 
@@ -106,8 +106,36 @@ impl<'a> Value<'a> {
         self.0.starts_with(|c: char| c == '-' || c.is_ascii_digit())
     }
 
+    /// The whole number that a JSON number is, however it is written (`10`, `10.0`, `1e1`).
+    pub(super) fn whole(self) -> Option<u64> {
+        if let Ok(whole) = self.0.parse() {
+            return Some(whole);
+        }
+        // 2^53: up to here every whole number has a float of its own.
+        let float: f64 = self.0.parse().ok()?;
+        let is_whole = (0.0..=9_007_199_254_740_992.0).contains(&float) && float.fract() == 0.0;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is whole and in range"
+        )]
+        is_whole.then_some(float as u64)
+    }
+
     pub(super) fn is_object(self) -> bool {
         self.0.starts_with('{')
+    }
+
+    /// Walks over an array; `None` where the value is none.
+    pub(super) fn each_element(self, visit: impl FnMut(Value<'a>)) -> Option<()> {
+        let mut json = serde_json::Deserializer::from_str(self.0);
+        json.deserialize_seq(ElementVisitor(visit)).ok()
+    }
+
+    /// Walks over an object; `None` where the value is none.
+    pub(super) fn each_member(self, visit: impl FnMut(&str, Value<'a>)) -> Option<()> {
+        let mut json = serde_json::Deserializer::from_str(self.0);
+        json.deserialize_map(MemberVisitor(visit)).ok()
     }
 }
 
@@ -191,5 +219,39 @@ impl Visitor<'_> for KeySeed {
 
     fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
         Ok(self.0.iter().position(|known| *known == key))
+    }
+}
+
+struct ElementVisitor<F>(F);
+
+impl<'de, F: FnMut(Value<'de>)> Visitor<'de> for ElementVisitor<F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
+        while let Some(element) = seq.next_element::<&RawValue>()? {
+            (self.0)(Value(element.get()));
+        }
+        Ok(())
+    }
+}
+
+struct MemberVisitor<F>(F);
+
+impl<'de, F: FnMut(&str, Value<'de>)> Visitor<'de> for MemberVisitor<F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            (self.0)(&key, Value(map.next_value::<&RawValue>()?.get()));
+        }
+        Ok(())
     }
 }

@@ -1,13 +1,10 @@
 //! Tools and prompts: they need only a name; what is bad beside it is left out and noted.
 
-use std::fmt;
-
-use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::domain::item::{Prompt, PromptArgument, Tool};
 
-use super::fields::{Defect, Fields, FieldsSeed, Keys};
+use super::fields::{Defect, Fields, Keys};
 use super::rules::{Notes, Rules};
 use super::schema::{self, Unusable};
 use super::texts::{block, line, required};
@@ -85,31 +82,35 @@ fn arguments(
     notes: &mut Notes<'_>,
 ) -> Option<Box<[PromptArgument]>> {
     let value = fields.get("arguments")?;
-    let mut kept = Vec::new();
-    let reader = Arguments {
+    let mut list = Arguments {
         name,
         notes,
-        kept: &mut kept,
+        kept: Vec::new(),
     };
-    let read = serde_json::Deserializer::from_str(value.0).deserialize_seq(reader);
-    if read.is_err() {
+    let mut number = 0;
+    let array = value.each_element(|argument| {
+        number += 1;
+        list.add(number, Fields::read(ARGUMENT_KEYS, argument.0));
+    });
+    let kept = list.kept;
+    if array.is_none() {
         notes.left_out(name, &Defect::new("arguments", "is not an array"));
         return None;
     }
     Some(kept.into())
 }
 
-/// Reads the arguments of one prompt in a stream.
+/// The arguments of one prompt.
 struct Arguments<'a, 'n> {
     name: &'a str,
     notes: &'a mut Notes<'n>,
-    kept: &'a mut Vec<PromptArgument>,
+    kept: Vec<PromptArgument>,
 }
 
 const ARGUMENT_KEYS: Keys = &["name", "title", "description", "required"];
 
 impl Arguments<'_, '_> {
-    fn argument(&mut self, number: usize, fields: Option<Fields<'_>>) {
+    fn add(&mut self, number: usize, fields: Option<Fields<'_>>) {
         let Some(fields) = fields else {
             let what = format!("argument {number} is not an object");
             return self.notes.left_out(self.name, &what);
@@ -146,22 +147,5 @@ impl Arguments<'_, '_> {
     fn note(&mut self, number: usize, defect: Defect) {
         let what = format!("argument {number}: {defect}");
         self.notes.left_out(self.name, &what);
-    }
-}
-
-impl<'de> Visitor<'de> for Arguments<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
-        let mut number = 0;
-        while let Some(fields) = seq.next_element_seed(FieldsSeed(ARGUMENT_KEYS))? {
-            number += 1;
-            self.argument(number, fields);
-        }
-        Ok(())
     }
 }

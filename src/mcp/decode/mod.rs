@@ -3,9 +3,14 @@
 //! A page of a listing ([`page`]) goes item by item into the accumulator of its traversal, and
 //! reading stops to keep anything at the first item that breaks a rule, so a hostile page costs no
 //! memory beside its own text. Every failure says page, item and reason, and never a cursor.
+//!
+//! [`handshake`] reads the results of `initialize` and `server/discover`, tolerantly; [`contents`]
+//! that of `resources/read`, exactly.
 
+pub mod contents;
 mod date;
 mod fields;
+pub mod handshake;
 mod lenient;
 mod reader;
 mod rules;

@@ -1,10 +1,5 @@
 //! Resources and resource templates: a bad optional field makes the item malformed.
 
-use std::fmt;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, Error, Unexpected, Visitor};
-
 use crate::domain::item::{Annotations, Audience, Resource, ResourceTemplate};
 
 use super::date::is_iso_8601;
@@ -38,7 +33,7 @@ impl Rules for Resource {
             if !value.is_number() {
                 return Err(Defect::new("size", "is not a number"));
             }
-            resource.size = whole(value);
+            resource.size = value.whole();
             if resource.size.is_none() {
                 notes.left_out(&resource.name, &"size is not a whole number from 0");
             }
@@ -70,22 +65,6 @@ impl Rules for ResourceTemplate {
     }
 }
 
-/// The whole number that a JSON number is, however it is written (`10`, `10.0`, `1e1`).
-fn whole(value: Value<'_>) -> Option<u64> {
-    if let Ok(whole) = value.0.parse() {
-        return Some(whole);
-    }
-    // 2^53: up to here every whole number has a float of its own.
-    let float: f64 = value.0.parse().ok()?;
-    let is_whole = (0.0..=9_007_199_254_740_992.0).contains(&float) && float.fract() == 0.0;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "it is whole and in range"
-    )]
-    is_whole.then_some(float as u64)
-}
-
 const AUDIENCE: &str = "annotations.audience";
 const PRIORITY: &str = "annotations.priority";
 const LAST_MODIFIED: &str = "annotations.lastModified";
@@ -105,36 +84,20 @@ fn annotations(fields: &Fields<'_>) -> Result<Option<Box<Annotations>>, Defect> 
 }
 
 fn audience(value: Value<'_>) -> Result<Box<[Audience]>, Defect> {
-    let defect = Defect::new(AUDIENCE, "is not a list of user and assistant");
-    let roles: Vec<Role> = serde_json::from_str(value.0).map_err(|_| defect)?;
-    Ok(roles.into_iter().map(|role| role.0).collect())
-}
-
-/// A role as a plain string; a derived enum would take `{"user":null}` too.
-struct Role(Audience);
-
-impl<'de> Deserialize<'de> for Role {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct RoleVisitor;
-
-        impl Visitor<'_> for RoleVisitor {
-            type Value = Role;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("user or assistant")
-            }
-
-            fn visit_str<E: Error>(self, role: &str) -> Result<Role, E> {
-                match role {
-                    "user" => Ok(Role(Audience::User)),
-                    "assistant" => Ok(Role(Audience::Assistant)),
-                    other => Err(E::invalid_value(Unexpected::Str(other), &self)),
-                }
+    let mut roles = Some(Vec::new());
+    let array = value.each_element(|role| {
+        if let Some(list) = &mut roles {
+            match role.string().as_deref() {
+                Some("user") => list.push(Audience::User),
+                Some("assistant") => list.push(Audience::Assistant),
+                _ => roles = None,
             }
         }
-
-        deserializer.deserialize_str(RoleVisitor)
-    }
+    });
+    array
+        .and(roles)
+        .map(Box::from)
+        .ok_or(Defect::new(AUDIENCE, "is not a list of user and assistant"))
 }
 
 fn priority(value: Value<'_>) -> Result<serde_json::Number, Defect> {

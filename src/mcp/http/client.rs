@@ -21,7 +21,7 @@ use sse_stream::{Sse, SseStream};
 
 use super::error::HttpFailure;
 use crate::domain::{Failure, FailureKind};
-use crate::mcp::decode::handshake::read_initialize;
+use crate::mcp::decode::handshake::InitializeReading;
 use crate::mcp::envelope::{self, AnswerId, Inbound};
 use crate::mcp::lines::LineRing;
 use crate::mcp::read::MAX_LINE;
@@ -171,7 +171,7 @@ impl HttpClient {
     ) -> BoxStream<'static, Result<Sse, SseError>> {
         let this = self.clone();
         let bytes = bounded_events(response);
-        SseStream::from_byte_stream(bytes)
+        SseStream::from_bytes_stream(bytes)
             .map(move |event| event.map(|event| this.rewrite(event, asked)))
             .boxed()
     }
@@ -228,7 +228,7 @@ fn typed(id: i64, reply: Reply, asked: Asked) -> ServerJsonRpcMessage {
     let id = RequestId::Number(id);
     if asked.initialize
         && let Reply::Result(raw) = &reply
-        && let Ok(reading) = read_initialize(raw)
+        && let Ok(reading) = InitializeReading::read(raw)
     {
         let result = json!({
             "protocolVersion": reading.protocol_version,
