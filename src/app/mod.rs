@@ -11,6 +11,7 @@
 //! the thread that spawned it.
 
 pub mod client;
+pub mod config_store;
 pub mod definition;
 pub mod engine;
 pub mod supervisor;

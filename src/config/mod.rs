@@ -1,1 +1,40 @@
-//! config
+//! The configuration: text to [`Entry`]s, entries to [`ServerConfig`](crate::domain::ServerConfig).
+//!
+//! Everything here is pure: texts and an [`Environment`] come in, values go out. Files are found,
+//! read and written by [`crate::app::config_store`].
+//!
+//! The way of one server: [`read`] makes a file an ordered list of entries, still as written;
+//! [`merge`] puts several files together; [`resolve`] expands the variables of one entry.
+
+pub mod adhoc;
+mod dotenv;
+mod duration;
+mod entry;
+mod environment;
+mod example;
+mod expand;
+mod fields;
+mod file;
+mod foreign;
+mod keys;
+mod merge;
+mod problem;
+mod resolve;
+mod server;
+mod settings;
+mod source;
+mod suggest;
+mod tree;
+
+pub use adhoc::{AdHoc, adhoc};
+pub use duration::parse_duration;
+pub use entry::{Definition, Dialect, Entry, Http, OAuth, Stdio, Transport, Written};
+pub use environment::Environment;
+pub use example::EXAMPLE;
+pub use file::{ConfigFile, FileInput, Format, IgnoredKey, Role, read};
+pub use keys::{Keys, KeysOfAction};
+pub use merge::{Merged, Note, Precedence, merge};
+pub use problem::{ConfigError, ConfigProblem, Place, ProblemKind, io_reason};
+pub use resolve::resolve;
+pub use settings::SettingsPatch;
+pub use suggest::nearest;

@@ -1,0 +1,91 @@
+//! The `[settings]` table: what a file sets, and how several files go together.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::fields::Fields;
+use super::problem::ConfigProblem;
+use super::source::Source;
+use super::tree::Pair;
+use crate::domain::Settings;
+
+macro_rules! patch {
+    ($($(#[$doc:meta])* $field:ident: $type:ty,)+) => {
+        /// What one file sets; what it leaves out is `None`.
+        #[derive(Debug, Clone, PartialEq, Eq, Default)]
+        pub struct SettingsPatch {
+            $($(#[$doc])* pub $field: Option<$type>,)+
+        }
+
+        impl SettingsPatch {
+            /// The keys of the table.
+            pub const KEYS: &'static [&'static str] = &[$(stringify!($field)),+];
+
+            /// Sets what the file sets.
+            pub fn apply(&self, settings: &mut Settings) {
+                $(if let Some(value) = &self.$field {
+                    settings.$field.clone_from(value);
+                })+
+            }
+        }
+    };
+}
+
+patch! {
+    /// Bound on connecting.
+    connect_timeout: Duration,
+    /// Bound on one request.
+    request_timeout: Duration,
+    /// Bound on one traversal.
+    traversal_timeout: Duration,
+    /// How long a silent server may take to answer the probe.
+    probe_timeout: Duration,
+    /// How many local servers connect at once.
+    local_concurrency: usize,
+    /// How many remote servers connect at once.
+    remote_concurrency: usize,
+    /// How often a lost connection is tried again.
+    reconnect_attempts: u32,
+    /// How long a `list_changed` waits for more of its kind.
+    debounce: Duration,
+    /// Whether servers get our whole environment.
+    inherit_env: bool,
+    /// The theme.
+    theme: String,
+    /// Whether only ASCII is drawn.
+    ascii: bool,
+    /// Whether the mouse is listened to.
+    mouse: bool,
+}
+
+/// More than this many at once is certainly a mistake.
+const MOST_AT_ONCE: u32 = 1_000;
+
+/// Reads the table. An error in it is an error of the file.
+pub(super) fn read(source: &Arc<Source>, pairs: &[Pair]) -> Result<SettingsPatch, ConfigProblem> {
+    let mut fields = Fields::new(source, pairs);
+    fields.only(SettingsPatch::KEYS);
+    let patch = SettingsPatch {
+        connect_timeout: fields.duration("connect_timeout"),
+        request_timeout: fields.duration("request_timeout"),
+        traversal_timeout: fields.duration("traversal_timeout"),
+        probe_timeout: fields.duration("probe_timeout"),
+        local_concurrency: at_once(&mut fields, "local_concurrency"),
+        remote_concurrency: at_once(&mut fields, "remote_concurrency"),
+        reconnect_attempts: fields.whole("reconnect_attempts", 0, MOST_AT_ONCE),
+        debounce: fields.duration("debounce"),
+        inherit_env: fields.flag("inherit_env"),
+        theme: fields.text("theme").map(|theme| theme.text().to_owned()),
+        ascii: fields.flag("ascii"),
+        mouse: fields.flag("mouse"),
+    };
+    match fields.first_problem() {
+        Some(problem) => Err(problem),
+        None => Ok(patch),
+    }
+}
+
+fn at_once(fields: &mut Fields<'_>, key: &str) -> Option<usize> {
+    let number = fields.whole::<u32>(key, 1, MOST_AT_ONCE)?;
+    usize::try_from(number).ok()
+}
