@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 /// A connection that lived this long resets the count.
-pub const STABLE_AFTER: Duration = Duration::from_secs(60);
+pub const STABLE_AFTER: Duration = Duration::from_mins(1);
 
 /// The most by which a wait is shortened, as a fraction.
 const MAX_SHORTENING: f64 = 0.2;
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(waits, [1, 2, 4, 8, 16]);
         backoff.lived(Duration::from_secs(59));
         assert_eq!(backoff.next(0.0), None);
-        backoff.lived(Duration::from_secs(60));
+        backoff.lived(Duration::from_mins(1));
         assert_eq!(backoff.next(1.0), Some((1, Duration::from_millis(800))));
     }
 }

@@ -37,8 +37,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(30),
-            request_timeout: Duration::from_secs(60),
-            traversal_timeout: Duration::from_secs(60),
+            request_timeout: Duration::from_mins(1),
+            traversal_timeout: Duration::from_mins(1),
             probe_timeout: Duration::from_secs(2),
             local_concurrency: 8,
             remote_concurrency: 20,
