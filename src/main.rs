@@ -1,2 +1,42 @@
-//! m
-fn main() {}
+//! The program: parse, start, dispatch, exit code.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+use mcpdeck::cli::{self, Args, Command, Exit};
+use mcpdeck::{demo, telemetry};
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let _log = telemetry::state_folder(|name| std::env::var_os(name))
+        .and_then(|folder| telemetry::start(&folder));
+    telemetry::log_panics();
+    let outcome = match &args.command {
+        Some(Command::DemoServer) => serve_demo(),
+        Some(_) => cli::run(&args),
+        None => deck(&args),
+    };
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            // If nobody reads it, there is nobody to tell.
+            let _ = writeln!(std::io::stderr().lock(), "mcpdeck: {error:#}");
+            Exit::Internal.into()
+        }
+    }
+}
+
+fn serve_demo() -> anyhow::Result<Exit> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let served = runtime.block_on(demo::serve_stdio());
+    // The blocking read of stdin cannot be interrupted.
+    runtime.shutdown_background();
+    served.map(|()| Exit::Success)
+}
+
+fn deck(args: &Args) -> anyhow::Result<Exit> {
+    cli::run(args)
+}

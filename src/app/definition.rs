@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::app::config_store::read_env_file;
+use crate::config::{self, Entry, Environment};
 use crate::domain::{Failure, Origin, ServerConfig, ServerName, TransportKind};
 
 /// The definition of one server. Disabled wins over untrusted, that over what is wrong with it.
@@ -22,6 +24,29 @@ pub struct Definition {
     pub trusted: bool,
     /// What is started or called.
     pub config: Resolve,
+}
+
+impl Definition {
+    /// The definition of a config entry. Its variables are expanded when it is started.
+    #[must_use]
+    pub fn of_entry(entry: Arc<Entry>, environment: Arc<Environment>) -> Self {
+        Self {
+            name: entry.name.clone(),
+            transport: entry.transport_kind(),
+            target: entry
+                .definition
+                .as_ref()
+                .map_or_else(|_| String::new(), config::Definition::target)
+                .into(),
+            origin: entry.origin.clone(),
+            enabled: entry.enabled,
+            trusted: entry.trusted,
+            config: Resolve::Lazy(Arc::new(move || {
+                config::resolve(&entry, &environment, &read_env_file)
+                    .map_err(|problem| problem.to_failure())
+            })),
+        }
+    }
 }
 
 impl From<ServerConfig> for Definition {

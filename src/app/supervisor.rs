@@ -14,9 +14,7 @@ use super::client::{ClientActor, ClientHandle, ConnectSlots, Context, Seat, Upda
 use super::definition::Definition;
 use super::engine::EngineOptions;
 use crate::domain::state::EVENTS_KEPT;
-use crate::domain::{
-    AppState, Event, EventKind, Revision, ServerName, ServerSnapshot, Status,
-};
+use crate::domain::{AppState, Event, EventKind, Revision, ServerName, ServerSnapshot, Status};
 use crate::mcp::process::{Ladder, ParentVariables};
 
 /// How many snapshots may wait to be merged.

@@ -58,43 +58,45 @@ pub fn diff<T: Item>(old: &[T], new: &[T], at: Instant) -> Changes {
     for item in old.iter().rev() {
         before.entry(item.key()).or_default().push(item);
     }
+    let mut marks: Vec<Mark> = new
+        .iter()
+        .map(|item| match before.get_mut(item.key()) {
+            Some(left) if take_same(left, item) => Mark::Same,
+            Some(_) | None => Mark::Added,
+        })
+        .collect();
+    // What is left of the old is changed into what is left of the new.
     let mut counts = Counts {
         total: new.len(),
         ..Counts::default()
     };
-    let mut matched = 0;
-    let marks = new
-        .iter()
-        .map(
-            |item| match before.get_mut(item.key()).and_then(|left| take(left, item)) {
-                None => {
-                    counts.added += 1;
-                    Mark::Added
-                }
-                Some(former) => {
-                    matched += 1;
-                    if former.same(item) {
-                        Mark::Same
-                    } else {
-                        counts.changed += 1;
-                        Mark::Changed
-                    }
-                }
-            },
-        )
-        .collect();
-    counts.removed = old.len() - matched;
-    Changes { marks, counts, at }
+    for (item, mark) in new.iter().zip(&mut marks) {
+        if *mark == Mark::Added {
+            if before.get_mut(item.key()).and_then(Vec::pop).is_some() {
+                *mark = Mark::Changed;
+                counts.changed += 1;
+            } else {
+                counts.added += 1;
+            }
+        }
+    }
+    counts.removed = before.values().map(Vec::len).sum();
+    Changes {
+        marks: marks.into(),
+        counts,
+        at,
+    }
 }
 
-/// Takes the item that says the same out of those with the same key, else the first of them.
-fn take<'a, T: Item>(left: &mut Vec<&'a T>, item: &T) -> Option<&'a T> {
-    let last = left.len().checked_sub(1)?;
-    let index = left
-        .iter()
-        .rposition(|former| former.same(item))
-        .unwrap_or(last);
-    Some(left.remove(index))
+/// Takes an item that says the same, if there is one.
+fn take_same<T: Item>(left: &mut Vec<&T>, item: &T) -> bool {
+    match left.iter().rposition(|former| former.same(item)) {
+        Some(index) => {
+            left.remove(index);
+            true
+        }
+        None => false,
+    }
 }
 
 #[cfg(test)]

@@ -404,8 +404,9 @@ impl Requester {
                 message: error.message.to_string(),
                 data: error.data.clone(),
             }),
-            ServiceError::TransportSend(error) => http::explain(error)
-                .map_or(CallError::Closed, CallError::Transport),
+            ServiceError::TransportSend(error) => {
+                http::explain(error).map_or(CallError::Closed, CallError::Transport)
+            }
             ServiceError::UnexpectedResponse => {
                 CallError::Malformed("the answer is of another kind".into())
             }

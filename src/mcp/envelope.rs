@@ -254,40 +254,103 @@ mod tests {
     #[test]
     fn answers_are_read_liberally_and_judged_strictly() {
         use AnswerId::{Foreign, Known, Missing};
-        check_answer(r#"{"jsonrpc":"2.0","id":1,"result":{"a": 1}}"#, Known(1), result(r#"{"a": 1}"#));
+        check_answer(
+            r#"{"jsonrpc":"2.0","id":1,"result":{"a": 1}}"#,
+            Known(1),
+            result(r#"{"a": 1}"#),
+        );
         check_answer(r#"{"id":"1","result":{}}"#, Known(1), result("{}"));
         check_answer(r#"{"id":null,"result":{}}"#, Missing, result("{}"));
         check_answer(r#"{"id":{},"result":{}}"#, Foreign, result("{}"));
         check_answer(r#"{"id":1.5,"result":{}}"#, Foreign, result("{}"));
-        check_answer(r#"{"id":2,"error":{"code":-32601,"message":"m"}}"#, Known(2), error(-32601, "m"));
-        check_answer(r#"{"id":2,"error":{"code":-32601}}"#, Known(2), error(-32601, ""));
-        check_answer(r#"{"id":2,"error":{"code":"x"}}"#, Known(2), malformed("the error's code is not an integer"));
-        check_answer(r#"{"id":2,"error":{"code":1.5}}"#, Known(2), malformed("the error's code is not an integer"));
-        check_answer(r#"{"id":2,"error":"bad"}"#, Known(2), malformed("the error is not an object with a code"));
-        check_answer(r#"{"id":2}"#, Known(2), malformed("the answer has neither result nor error"));
-        check_answer(r#"{"id":2,"result":1,"error":{"code":1}}"#, Known(2), malformed("the answer has both result and error"));
-        check_answer(r#"{"id":2,"result":{"tools":[}"#, Known(2), malformed("the answer is no valid JSON"));
+        check_answer(
+            r#"{"id":2,"error":{"code":-32601,"message":"m"}}"#,
+            Known(2),
+            error(-32601, "m"),
+        );
+        check_answer(
+            r#"{"id":2,"error":{"code":-32601}}"#,
+            Known(2),
+            error(-32601, ""),
+        );
+        check_answer(
+            r#"{"id":2,"error":{"code":"x"}}"#,
+            Known(2),
+            malformed("the error's code is not an integer"),
+        );
+        check_answer(
+            r#"{"id":2,"error":{"code":1.5}}"#,
+            Known(2),
+            malformed("the error's code is not an integer"),
+        );
+        check_answer(
+            r#"{"id":2,"error":"bad"}"#,
+            Known(2),
+            malformed("the error is not an object with a code"),
+        );
+        check_answer(
+            r#"{"id":2}"#,
+            Known(2),
+            malformed("the answer has neither result nor error"),
+        );
+        check_answer(
+            r#"{"id":2,"result":1,"error":{"code":1}}"#,
+            Known(2),
+            malformed("the answer has both result and error"),
+        );
+        check_answer(
+            r#"{"id":2,"result":{"tools":[}"#,
+            Known(2),
+            malformed("the answer is no valid JSON"),
+        );
         check_answer(r#"{"id":1,"id":2,"result":{}}"#, Known(2), result("{}"));
         check_answer("\u{feff}{\"id\":1,\"result\":{}}", Known(1), result("{}"));
-        check_answer("\u{1b}[32m{\"id\":1,\"result\":{}}\u{1b}[0m", Known(1), result("{}"));
-        check_answer(r#"{"id":1,"result":"\ud800"}"#, Known(1), result(r#""\ufffd""#));
+        check_answer(
+            "\u{1b}[32m{\"id\":1,\"result\":{}}\u{1b}[0m",
+            Known(1),
+            result("{}"),
+        );
+        check_answer(
+            r#"{"id":1,"result":"\ud800"}"#,
+            Known(1),
+            result(r#""\ufffd""#),
+        );
     }
 
     #[test]
     fn requests_notifications_batches_and_noise() {
-        assert!(matches!(one(r#"{"id":"a","method":"ping"}"#), Inbound::Request(_, method) if method == "ping"));
-        assert!(matches!(one(r#"{"method":"n","params":{}}"#), Inbound::Notification(method, Some(_)) if method == "n"));
+        assert!(
+            matches!(one(r#"{"id":"a","method":"ping"}"#), Inbound::Request(_, method) if method == "ping")
+        );
+        assert!(
+            matches!(one(r#"{"method":"n","params":{}}"#), Inbound::Notification(method, Some(_)) if method == "n")
+        );
         let (batch, _) = parse(br#"[{"id":1,"result":{}},{"method":"n"},7]"#);
         assert_eq!(batch.len(), 3);
         assert_eq!(batch.last(), Some(&Inbound::Noise));
-        for noise in ["", "   ", "Server listening on 3000", "{}", "[]", "7", r#"{"level":"info"}"#] {
+        for noise in [
+            "",
+            "   ",
+            "Server listening on 3000",
+            "{}",
+            "[]",
+            "7",
+            r#"{"level":"info"}"#,
+        ] {
             assert_eq!(one(noise), Inbound::Noise, "{noise}");
         }
     }
 
     #[test]
     fn deep_nesting_inside_an_answer_is_no_matter_of_the_envelope() {
-        let deep = format!(r#"{{"id":3,"result":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
-        assert!(matches!(one(&deep), Inbound::Answer(AnswerId::Known(3), Reply::Result(_))));
+        let deep = format!(
+            r#"{{"id":3,"result":{}{}}}"#,
+            "[".repeat(100_000),
+            "]".repeat(100_000)
+        );
+        assert!(matches!(
+            one(&deep),
+            Inbound::Answer(AnswerId::Known(3), Reply::Result(_))
+        ));
     }
 }

@@ -62,9 +62,7 @@ impl<'a, T: Transport<RoleClient>> Handshake<'a, T> {
             reply = self.ask(version).await?;
         }
         let reading = match reply {
-            Reply::Result(raw) => {
-                InitializeReading::read(&raw).map_err(HandshakeError::Refused)?
-            }
+            Reply::Result(raw) => InitializeReading::read(&raw).map_err(HandshakeError::Refused)?,
             Reply::Malformed(reason) => {
                 return Err(refused(
                     FailureKind::Malformed,

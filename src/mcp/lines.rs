@@ -155,7 +155,10 @@ mod tests {
         ring.push(LineKind::Stderr, b"one");
         ring.push(LineKind::Stderr, b"  ");
         ring.push(LineKind::Stderr, b"two");
-        assert_eq!(ring.stderr_tail(start, 5), [Arc::from("one"), Arc::from("two")]);
+        assert_eq!(
+            ring.stderr_tail(start, 5),
+            [Arc::from("one"), Arc::from("two")]
+        );
         assert_eq!(ring.stderr_tail(start, 1), [Arc::from("two")]);
     }
 }

@@ -66,7 +66,10 @@ mod tests {
     fn pings_and_roots_are_answered_and_all_else_refused() {
         let check = |method, expected: &str| {
             let line = String::from_utf8(answer("\"a\"", method)).unwrap();
-            assert_eq!(line, format!("{{\"jsonrpc\":\"2.0\",\"id\":\"a\",{expected}}}\n"));
+            assert_eq!(
+                line,
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":\"a\",{expected}}}\n")
+            );
         };
         check("ping", r#""result":{}"#);
         check("roots/list", r#""result":{"roots":[]}"#);
@@ -78,8 +81,14 @@ mod tests {
     #[test]
     fn a_log_message_becomes_a_line() {
         let check = |params, expected| assert_eq!(log_line(params), expected);
-        check(Some(r#"{"level":"info","logger":"db","data":"up"}"#), "info db: up");
-        check(Some(r#"{"level":"error","data":{"a":1}}"#), "error: {\"a\":1}");
+        check(
+            Some(r#"{"level":"info","logger":"db","data":"up"}"#),
+            "info db: up",
+        );
+        check(
+            Some(r#"{"level":"error","data":{"a":1}}"#),
+            "error: {\"a\":1}",
+        );
         check(None, "log: ");
     }
 

@@ -110,7 +110,10 @@ mod tests {
 
     #[test]
     fn finds_the_top_level_id_wherever_it_stands() {
-        check(r#"{"jsonrpc":"2.0","id":7,"result":{"a":[1,{"id":9}"#, Some(7));
+        check(
+            r#"{"jsonrpc":"2.0","id":7,"result":{"a":[1,{"id":9}"#,
+            Some(7),
+        );
         check(r#"{"result":{"id":9,"x":["id",1]},"id":12}"#, Some(12));
         check(r#"{"id" : "31" ,"result":{}"#, Some(31));
         check(r#"{"result":"\"id\":5","x":1"#, None);

@@ -50,7 +50,9 @@ impl Signals {
 
     /// An answer took this long.
     pub fn answered_after(&self, latency: Duration) {
-        let micros = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX).max(1);
+        let micros = u64::try_from(latency.as_micros())
+            .unwrap_or(u64::MAX)
+            .max(1);
         self.latency_micros.store(micros, Ordering::Relaxed);
     }
 

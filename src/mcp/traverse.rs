@@ -115,8 +115,8 @@ fn hide_word(text: &str, word: &str) -> String {
         let (before, found) = rest.split_at(at);
         let after = &found[word.len()..];
         hidden.push_str(before);
-        let starts = !(hidden.chars().next_back().is_some_and(is_word)
-            && word.starts_with(is_word));
+        let starts =
+            !(hidden.chars().next_back().is_some_and(is_word) && word.starts_with(is_word));
         let ends = !(after.starts_with(is_word) && word.ends_with(is_word));
         if starts && ends {
             hidden.push_str("***");

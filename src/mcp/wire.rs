@@ -136,8 +136,10 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
             return;
         };
         self.signals.answered_after(sent.elapsed());
-        self.inbox
-            .push_back(JsonRpcMessage::response(reply.into(), RequestId::Number(id)));
+        self.inbox.push_back(JsonRpcMessage::response(
+            reply.into(),
+            RequestId::Number(id),
+        ));
     }
 }
 
@@ -168,9 +170,13 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
         let queued = match (&self.outbox, serde_json::to_vec(&message)) {
             (Some(outbox), Ok(mut bytes)) => {
                 bytes.push(b'\n');
-                outbox.try_send(bytes).map_err(|refused| (outbox.clone(), refused))
+                outbox
+                    .try_send(bytes)
+                    .map_err(|refused| (outbox.clone(), refused))
             }
-            (None, _) | (_, Err(_)) => return futures::future::Either::Left(std::future::ready(Err(WireClosed))),
+            (None, _) | (_, Err(_)) => {
+                return futures::future::Either::Left(std::future::ready(Err(WireClosed)));
+            }
         };
         futures::future::Either::Right(async move {
             match queued {
@@ -200,7 +206,10 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
 
     async fn close(&mut self) -> Result<(), WireClosed> {
         self.outbox = None;
-        if tokio::time::timeout(LAST_WRITES, &mut self.writer).await.is_err() {
+        if tokio::time::timeout(LAST_WRITES, &mut self.writer)
+            .await
+            .is_err()
+        {
             // The server does not read. Dropping the pipe is all that is left to say.
             self.writer.abort();
         }

@@ -116,7 +116,9 @@ enum Next {
     Retry(Retry),
     Connect,
     /// The connection was lost `life` after it was established; how is still being found out.
-    Judge { life: Duration },
+    Judge {
+        life: Duration,
+    },
     End,
 }
 
@@ -528,22 +530,27 @@ impl ClientActor {
         };
         let catalog = Arc::new(self.shelf.catalog.clone());
         for waiter in std::mem::take(&mut self.waiters) {
-            let Waiter { group, ticket, reply } = waiter;
+            let Waiter {
+                group,
+                ticket,
+                reply,
+            } = waiter;
             let (error, age) = match (&self.stage, ticket) {
                 (Stage::Up(live), Some(ticket)) if live.is_done(group, ticket) => {
                     let in_group = |error: &&DiscoveryError| {
                         error.method.is_some_and(|method| method.group() == group)
                     };
                     let error = self.shelf.errors.iter().find(in_group);
-                    (
-                        error.map(|error| error.failure.clone()),
-                        live.age(group),
-                    )
+                    (error.map(|error| error.failure.clone()), live.age(group))
                 }
                 _ if unreachable.is_some() => (unreachable.clone(), Duration::ZERO),
                 _ => {
                     if !reply.is_closed() {
-                        self.waiters.push(Waiter { group, ticket, reply });
+                        self.waiters.push(Waiter {
+                            group,
+                            ticket,
+                            reply,
+                        });
                     }
                     continue;
                 }
@@ -558,7 +565,9 @@ impl ClientActor {
 
     fn not_connected(&self) -> Failure {
         let status = self.status();
-        let kind = status.failure().map_or(FailureKind::Connect, |failure| failure.kind);
+        let kind = status
+            .failure()
+            .map_or(FailureKind::Connect, |failure| failure.kind);
         let what = match &status {
             Status::Disabled => "the server is disabled; enable it first".to_owned(),
             Status::Untrusted => {
@@ -605,7 +614,10 @@ impl ClientActor {
         let counters = self.counters();
         if counters != self.shown.counters {
             let now = Instant::now();
-            let due = self.shown.counters_at.map_or(now, |at| at + COUNTER_SPACING);
+            let due = self
+                .shown
+                .counters_at
+                .map_or(now, |at| at + COUNTER_SPACING);
             if due <= now {
                 self.shown.dirty = true;
             } else {

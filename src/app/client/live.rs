@@ -188,7 +188,12 @@ impl Live {
         if self.first_catalog == FirstCatalog::Awaited {
             self.first_catalog = FirstCatalog::Held(now + FIRST_CATALOG_GRACE);
         }
-        if self.done.iter().zip(Group::ALL).all(|(done, group)| *done > 0 || !self.asks(group)) {
+        if self
+            .done
+            .iter()
+            .zip(Group::ALL)
+            .all(|(done, group)| *done > 0 || !self.asks(group))
+        {
             self.first_catalog = FirstCatalog::Published;
         }
     }

@@ -79,7 +79,11 @@ impl RefreshQueue {
 
     /// The server said `count` times that the lists changed.
     pub fn notify(&mut self, count: u64, now: Instant) {
-        if self.pace.last_notified.is_some_and(|last| now.duration_since(last) >= QUIET) {
+        if self
+            .pace
+            .last_notified
+            .is_some_and(|last| now.duration_since(last) >= QUIET)
+        {
             self.pace.led = 0;
         }
         self.pace.last_notified = Some(now);

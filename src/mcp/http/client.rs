@@ -379,7 +379,10 @@ impl StreamableHttpClient for HttpClient {
                         if failure.0.kind == FailureKind::Malformed =>
                     {
                         let reply = Reply::Malformed(failure.0.message.to_string());
-                        return Ok(StreamableHttpPostResponse::Json(typed(id, reply, asked), session));
+                        return Ok(StreamableHttpPostResponse::Json(
+                            typed(id, reply, asked),
+                            session,
+                        ));
                     }
                     Err(error) => return Err(error),
                 };

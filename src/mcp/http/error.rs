@@ -24,12 +24,22 @@ impl HttpFailure {
         let reason = status.canonical_reason().unwrap_or("unknown status");
         let code = status.as_u16();
         let (kind, advice) = match code {
-            401 => (FailureKind::Auth, "; a log-in or a token is needed".to_owned()),
-            403 => (FailureKind::Auth, "; the log-in or token is not allowed to do this".to_owned()),
-            404 => (FailureKind::Connect, "; no MCP endpoint is at this URL".to_owned()),
+            401 => (
+                FailureKind::Auth,
+                "; a log-in or a token is needed".to_owned(),
+            ),
+            403 => (
+                FailureKind::Auth,
+                "; the log-in or token is not allowed to do this".to_owned(),
+            ),
+            404 => (
+                FailureKind::Connect,
+                "; no MCP endpoint is at this URL".to_owned(),
+            ),
             429 => (
                 FailureKind::Connect,
-                retry_after.map_or_else(String::new, |after| format!("; try again after {after} s")),
+                retry_after
+                    .map_or_else(String::new, |after| format!("; try again after {after} s")),
             ),
             _ => (FailureKind::Connect, String::new()),
         };
@@ -100,11 +110,34 @@ mod tests {
             let failure = HttpFailure::status(StatusCode::from_u16(code).unwrap(), retry).0;
             assert_eq!((failure.kind, &*failure.message), (kind, message));
         };
-        check(401, None, FailureKind::Auth, "HTTP 401 Unauthorized; a log-in or a token is needed");
-        check(404, None, FailureKind::Connect, "HTTP 404 Not Found; no MCP endpoint is at this URL");
-        check(429, Some("7"), FailureKind::Connect, "HTTP 429 Too Many Requests; try again after 7 s");
-        check(503, None, FailureKind::Connect, "HTTP 503 Service Unavailable");
+        check(
+            401,
+            None,
+            FailureKind::Auth,
+            "HTTP 401 Unauthorized; a log-in or a token is needed",
+        );
+        check(
+            404,
+            None,
+            FailureKind::Connect,
+            "HTTP 404 Not Found; no MCP endpoint is at this URL",
+        );
+        check(
+            429,
+            Some("7"),
+            FailureKind::Connect,
+            "HTTP 429 Too Many Requests; try again after 7 s",
+        );
+        check(
+            503,
+            None,
+            FailureKind::Connect,
+            "HTTP 503 Service Unavailable",
+        );
         let page = HttpFailure::content_type(Some("text/html; charset=utf-8")).0;
-        assert_eq!(&*page.message, "a web page was answered, not an MCP message; check the URL");
+        assert_eq!(
+            &*page.message,
+            "a web page was answered, not an MCP message; check the URL"
+        );
     }
 }

@@ -121,10 +121,19 @@ mod tests {
         let check = |config: &StdioConfig, expected: &str| {
             assert_eq!(names(config).join(" "), expected);
         };
-        check(&config, "PATH=1 LC_ALL=1 https_proxy=1 TOKEN=t MCPDECK_PARENT=cli");
+        check(
+            &config,
+            "PATH=1 LC_ALL=1 https_proxy=1 TOKEN=t MCPDECK_PARENT=cli",
+        );
         config.pass_env = vec!["EXTRA".into()];
-        check(&config, "PATH=1 LC_ALL=1 EXTRA=1 https_proxy=1 TOKEN=t MCPDECK_PARENT=cli");
+        check(
+            &config,
+            "PATH=1 LC_ALL=1 EXTRA=1 https_proxy=1 TOKEN=t MCPDECK_PARENT=cli",
+        );
         config.inherit_env = true;
-        check(&config, "PATH=1 LC_ALL=1 AWS_SECRET=1 EXTRA=1 https_proxy=1 TOKEN=t MCPDECK_PARENT=cli");
+        check(
+            &config,
+            "PATH=1 LC_ALL=1 AWS_SECRET=1 EXTRA=1 https_proxy=1 TOKEN=t MCPDECK_PARENT=cli",
+        );
     }
 }

@@ -97,9 +97,7 @@ pub fn start(
         command.current_dir(folder);
     }
     group::prepare(&mut command);
-    let mut child = command
-        .spawn()
-        .map_err(|error| explain(config, &error))?;
+    let mut child = command.spawn().map_err(|error| explain(config, &error))?;
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
         return Err(format!("{}: its pipes could not be opened", config.command));
@@ -192,7 +190,10 @@ impl Process {
     /// Waits until the leader has ended.
     pub async fn exited(&self) -> Option<ExitStatus> {
         let mut exit = self.exit.clone();
-        exit.wait_for(Option::is_some).await.ok().and_then(|status| *status)
+        exit.wait_for(Option::is_some)
+            .await
+            .ok()
+            .and_then(|status| *status)
     }
 
     /// Waits a moment for the leader's end and the last lines of its stderr; `None` if it lives on.

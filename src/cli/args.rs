@@ -1,0 +1,210 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::config::parse_duration;
+use crate::domain::ListMethod;
+
+const EXAMPLES: &str = "\
+Examples:
+  mcpdeck                                    open the deck
+  mcpdeck list                               all servers, with status and what is wrong
+  mcpdeck list all --json                    everything, as one JSON object
+  mcpdeck list tools -- npx -y some-server   one server, without any config
+  mcpdeck read files file:///notes.txt       what a resource holds";
+
+/// An interactive terminal connection manager for MCP servers.
+///
+/// Without a command the deck opens: all configured servers live on one screen.
+#[derive(Debug, Parser)]
+#[command(name = "mcpdeck", version, after_help = EXAMPLES)]
+pub struct Args {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// One server given on the command line.
+    #[command(flatten)]
+    pub adhoc: AdHocOptions,
+    /// What to do; nothing: open the deck.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Start this command as the only server
+    #[arg(last = true, value_name = "COMMAND")]
+    pub server_command: Vec<String>,
+}
+
+/// Options that stand before or after the command.
+#[derive(Debug, clap::Args)]
+pub struct Global {
+    /// Read this config file instead of the usual ones; a later one overrides servers of the same name
+    #[arg(long, global = true, value_name = "PATH")]
+    pub config: Vec<PathBuf>,
+    /// Use only this server; may be repeated
+    #[arg(long, global = true, value_name = "NAME")]
+    pub server: Vec<String>,
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Start servers of project files without asking, this once
+    #[arg(long, global = true)]
+    pub trust: bool,
+    /// Say nothing on stderr but errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Bound on the whole run, like 10s; unfinished servers count as failed
+    #[arg(long, global = true, value_name = "DURATION", value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// Draw with ASCII characters only
+    #[arg(long, global = true)]
+    pub ascii: bool,
+}
+
+/// Options of a server that is given on the command line.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "A server given on the command line")]
+pub struct AdHocOptions {
+    /// Call this URL as the only server
+    #[arg(long, global = true)]
+    pub url: Option<String>,
+    /// A variable for the command: K=V, or K to pass on our own
+    #[arg(long, global = true, value_name = "K=V")]
+    pub env: Vec<String>,
+    /// Pass on our whole environment
+    #[arg(long, global = true)]
+    pub inherit_env: bool,
+    /// Where the command runs
+    #[arg(long, global = true, value_name = "DIR")]
+    pub cwd: Option<String>,
+    /// A header for the URL: 'K: V'
+    #[arg(long, global = true, value_name = "K: V")]
+    pub header: Vec<String>,
+    /// Which HTTP transport the URL speaks: http or sse
+    #[arg(long, global = true)]
+    pub transport: Option<String>,
+    /// Which protocol era is spoken: auto, legacy or modern
+    #[arg(long, global = true)]
+    pub protocol: Option<String>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List servers, or what they offer
+    #[command(after_help = "\
+Examples:
+  mcpdeck list
+  mcpdeck list templates --json
+  mcpdeck list all --server files --server memory
+  mcpdeck list resources -- npx -y @modelcontextprotocol/server-memory
+
+Exit codes: 0 all went well, 3 a server or listing failed, 4 no such server, 5 only log-ins are missing.")]
+    List {
+        /// What to list
+        #[arg(value_enum, default_value_t = What::Servers)]
+        what: What,
+        /// Start this command as the only server
+        #[arg(last = true, value_name = "COMMAND")]
+        server_command: Vec<String>,
+    },
+    /// Print what a resource holds
+    #[command(after_help = "\
+Examples:
+  mcpdeck read files file:///home/me/notes.txt
+  mcpdeck read everything demo://resource/static/1 -o picture.png
+  mcpdeck read demo://welcome -- mcpdeck demo-server
+
+Exit codes: 0 read, 3 failed, 4 no such server or resource, 5 a log-in is missing.")]
+    Read {
+        /// The server's name and the URI; the URI alone with a server given on the command line
+        #[arg(required = true, num_args = 1..=2, value_names = ["SERVER", "URI"])]
+        target: Vec<String>,
+        /// Write to this file instead of stdout
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// Start this command as the only server
+        #[arg(last = true, value_name = "COMMAND")]
+        server_command: Vec<String>,
+    },
+    /// Be a small MCP server on stdio, to try things with
+    DemoServer,
+}
+
+/// What `list` lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum What {
+    /// The servers themselves
+    Servers,
+    /// Concrete resources
+    Resources,
+    /// Resource templates
+    Templates,
+    /// Tools
+    Tools,
+    /// Prompts
+    Prompts,
+    /// Everything
+    All,
+}
+
+impl What {
+    /// The one listing that is meant, if it is one.
+    #[must_use]
+    pub const fn method(self) -> Option<ListMethod> {
+        match self {
+            Self::Resources => Some(ListMethod::Resources),
+            Self::Templates => Some(ListMethod::ResourceTemplates),
+            Self::Tools => Some(ListMethod::Tools),
+            Self::Prompts => Some(ListMethod::Prompts),
+            Self::Servers | Self::All => None,
+        }
+    }
+
+    /// Whether items of the listing are printed.
+    #[must_use]
+    pub fn shows(self, method: ListMethod) -> bool {
+        self == Self::All || self.method() == Some(method)
+    }
+}
+
+impl Args {
+    /// The command behind `--`, of whichever command it is.
+    #[must_use]
+    pub fn server_command(&self) -> &[String] {
+        match &self.command {
+            Some(Command::List { server_command, .. } | Command::Read { server_command, .. }) => {
+                server_command
+            }
+            Some(Command::DemoServer) | None => &self.server_command,
+        }
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text).ok_or_else(|| "expected a duration like 10s, 250ms or 2m".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn global_options_stand_before_or_after_the_command() {
+        let check = |line: &str| {
+            let args = Args::try_parse_from(line.split(' ')).unwrap();
+            assert!(args.global.json, "{line}");
+            assert_eq!(args.global.server, ["a", "b"], "{line}");
+            assert_eq!(args.server_command(), ["c", "--json"], "{line}");
+        };
+        check("mcpdeck --json --server a --server b list all -- c --json");
+        check("mcpdeck list all --server a --server b --json -- c --json");
+    }
+}

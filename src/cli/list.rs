@@ -1,0 +1,125 @@
+//! `mcpdeck list`: connects to all servers, asks for what is wanted, prints, and says how it went.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::args::{Args, What};
+use super::exit::Exit;
+use super::output;
+use super::run::{complain, hint_if_empty, prepare, settled, with_engine};
+use crate::domain::{
+    AppState, DiscoveryError, Failure, FailureKind, Interest, ServerSnapshot, Status,
+};
+use crate::mcp::traverse::seconds;
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// Something is wrong inside.
+pub fn run(args: &Args, what: What) -> anyhow::Result<Exit> {
+    let prepared = match prepare(args) {
+        Ok(prepared) => prepared,
+        Err(exit) => return Ok(exit),
+    };
+    hint_if_empty(args, &prepared);
+    if prepared.definitions.is_empty() {
+        return print(args, &AppState::default(), what);
+    }
+    let interest = what.method().map_or(Interest::ALL, Interest::only);
+    let servers = prepared.definitions.len();
+    with_engine(&prepared, interest, async |handle| {
+        let state = settled(&handle, servers, args.global.timeout).await;
+        let state = match args.global.timeout {
+            Some(within) => unfinished_failed(&state, within),
+            None => state,
+        };
+        print(args, &state, what)
+    })
+}
+
+/// Prints the state and judges it.
+fn print(args: &Args, state: &AppState, what: What) -> anyhow::Result<Exit> {
+    let printed = if args.global.json {
+        output::print_json(state, what)
+    } else {
+        output::print_text(state, what)
+    };
+    match printed {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
+        // Whoever reads has seen enough.
+        Ok(()) | Err(_) => {}
+    }
+    if !args.global.json {
+        for (server, error) in output::all_errors(state) {
+            // The table of servers has the connection's error already.
+            if what != What::Servers || error.method.is_some() {
+                complain(&output::error_line(server, error));
+            }
+        }
+    }
+    if !args.global.quiet {
+        for server in state.servers.iter() {
+            if server.status == Status::Untrusted {
+                complain(&format!(
+                    "{}: not started: it is of a project file that was not approved; --trust starts it this once",
+                    server.name
+                ));
+            }
+        }
+    }
+    Ok(judge(state))
+}
+
+/// Servers that did not finish in time have failed, and show nothing of what they had begun.
+fn unfinished_failed(state: &AppState, within: Duration) -> Arc<AppState> {
+    let servers = state
+        .servers
+        .iter()
+        .map(|server| {
+            if server.is_settled() {
+                Arc::clone(server)
+            } else {
+                Arc::new(failed(server, within))
+            }
+        })
+        .collect();
+    Arc::new(AppState {
+        servers,
+        ..state.clone()
+    })
+}
+
+fn failed(server: &ServerSnapshot, within: Duration) -> ServerSnapshot {
+    let failure = Failure::new(
+        FailureKind::Timeout,
+        format!("not finished within --timeout {}", seconds(within)),
+    );
+    let error = DiscoveryError {
+        method: None,
+        failure: failure.clone(),
+        at: SystemTime::now(),
+        count: 1,
+        kept: false,
+    };
+    ServerSnapshot {
+        status: Status::Failed(failure),
+        catalog: Arc::default(),
+        errors: [error].into(),
+        ..server.clone()
+    }
+}
+
+/// The exit code for what is shown.
+fn judge(state: &AppState) -> Exit {
+    let mut exit = Exit::Success;
+    for (_, error) in output::all_errors(state) {
+        if error.failure.kind == FailureKind::Auth {
+            exit = Exit::NeedsAuth;
+        } else {
+            return Exit::Failed;
+        }
+    }
+    exit
+}

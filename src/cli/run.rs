@@ -1,0 +1,247 @@
+//! What every headless command does first and last: read the config, start an engine, wait, end.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+
+use super::args::Args;
+use super::exit::Exit;
+use crate::app::config_store::{LoadRequest, Loaded, load, process_environment};
+use crate::app::{Definition, Engine, EngineHandle, EngineOptions, Face, Ladder};
+use crate::config::{AdHoc, adhoc};
+use crate::domain::{AppState, Interest, ServerName};
+
+/// The servers that a run is about, and with what settings.
+#[derive(Debug)]
+pub struct Prepared {
+    /// All that the files say.
+    pub loaded: Loaded,
+    /// The servers, in config order, those of `--server` only.
+    pub definitions: Vec<Definition>,
+    /// Whether the one server is given on the command line.
+    pub adhoc: bool,
+}
+
+/// Reads the config, and the server of the command line if there is one. What is wrong is said on
+/// stderr.
+///
+/// # Errors
+///
+/// [`Exit::Usage`] for a wrong config or command line, [`Exit::NotFound`] for an unknown server.
+pub fn prepare(args: &Args) -> Result<Prepared, Exit> {
+    let command = args.server_command();
+    let is_adhoc = !command.is_empty() || args.adhoc.url.is_some();
+    let usage = |message: String| {
+        complain(&message);
+        Exit::Usage
+    };
+    if is_adhoc && !args.global.server.is_empty() {
+        return Err(usage(
+            "--server chooses among configured servers; a server given on the command line is the only one".into(),
+        ));
+    }
+    let environment = process_environment();
+    let request = LoadRequest {
+        files: args.global.config.clone(),
+        settings_only: is_adhoc,
+        environment,
+    };
+    let mut loaded = load(&request).map_err(|error| usage(error.to_string()))?;
+    if is_adhoc {
+        let options = &args.adhoc;
+        let given = AdHoc {
+            command,
+            url: options.url.as_deref(),
+            env: &options.env,
+            inherit_env: options.inherit_env,
+            cwd: options.cwd.as_deref(),
+            headers: &options.header,
+            transport: options.transport.as_deref(),
+            protocol: options.protocol.as_deref(),
+        };
+        let entry = adhoc(&given, &loaded.environment).map_err(|error| usage(error.to_string()))?;
+        loaded.entries = vec![entry];
+    } else if let Some(option) = adhoc_option(args) {
+        return Err(usage(format!(
+            "{option} belongs to a server given on the command line: add --url URL or -- COMMAND"
+        )));
+    }
+    if args.global.trust {
+        for entry in &mut loaded.entries {
+            entry.trusted = true;
+        }
+    }
+    choose(&mut loaded, &args.global.server)?;
+    let environment = Arc::new(loaded.environment.clone());
+    let definitions = loaded
+        .entries
+        .iter()
+        .map(|entry| Definition::of_entry(Arc::new(entry.clone()), Arc::clone(&environment)))
+        .collect();
+    if !args.global.quiet {
+        for note in &loaded.notes {
+            complain(&note.to_string());
+        }
+    }
+    Ok(Prepared {
+        loaded,
+        definitions,
+        adhoc: is_adhoc,
+    })
+}
+
+/// The first option that only a server of the command line can have.
+fn adhoc_option(args: &Args) -> Option<&'static str> {
+    let options = &args.adhoc;
+    [
+        (!options.env.is_empty(), "--env"),
+        (options.inherit_env, "--inherit-env"),
+        (options.cwd.is_some(), "--cwd"),
+        (!options.header.is_empty(), "--header"),
+        (options.transport.is_some(), "--transport"),
+        (options.protocol.is_some(), "--protocol"),
+    ]
+    .into_iter()
+    .find_map(|(given, option)| given.then_some(option))
+}
+
+/// Keeps the servers of `--server`, in config order.
+fn choose(loaded: &mut Loaded, wanted: &[String]) -> Result<(), Exit> {
+    for name in wanted {
+        if !loaded
+            .entries
+            .iter()
+            .any(|entry| entry.name.as_str() == name)
+        {
+            complain(&not_found(name, loaded));
+            return Err(Exit::NotFound);
+        }
+    }
+    if !wanted.is_empty() {
+        loaded
+            .entries
+            .retain(|entry| wanted.iter().any(|name| entry.name.as_str() == name));
+    }
+    Ok(())
+}
+
+/// Says that there is no such server, and which there are.
+pub fn not_found(name: &str, loaded: &Loaded) -> String {
+    let names: Vec<&str> = loaded
+        .entries
+        .iter()
+        .map(|entry| entry.name.as_str())
+        .collect();
+    let available = if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    };
+    format!("server \"{name}\" not found; available servers: {available}")
+}
+
+/// Says on stderr that there is no server at all, and how to get one.
+pub fn hint_if_empty(args: &Args, prepared: &Prepared) {
+    if prepared.definitions.is_empty() && !args.global.quiet {
+        let place = prepared
+            .loaded
+            .write_path
+            .as_ref()
+            .map_or_else(String::new, |path| format!(" to {}", path.display()));
+        complain(&format!(
+            "no servers are configured; add some{place}, name a file with --config, or try: mcpdeck list all -- mcpdeck demo-server"
+        ));
+    }
+}
+
+/// A line on stderr. If nobody reads it, there is nobody to tell.
+pub fn complain(message: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "mcpdeck: {message}");
+}
+
+/// Runs the task over an engine with the servers, on this thread; then ends the servers, quickly
+/// and all at once. A signal ends the task first.
+///
+/// # Errors
+///
+/// The runtime could not be started, or the task failed.
+pub fn with_engine<F>(
+    prepared: &Prepared,
+    interest: Interest,
+    task: impl FnOnce(EngineHandle) -> F,
+) -> anyhow::Result<Exit>
+where
+    F: Future<Output = anyhow::Result<Exit>>,
+{
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let options = EngineOptions {
+        face: Face::Cli,
+        interest,
+        live: false,
+        settings: prepared.loaded.settings.clone(),
+    };
+    let exit = runtime.block_on(async {
+        let engine = Engine::start(options);
+        let handle = engine.handle();
+        handle.put(prepared.definitions.clone()).await;
+        let exit = tokio::select! {
+            exit = task(handle) => exit,
+            exit = signal() => exit,
+        };
+        engine.shutdown(Ladder::BRISK).await;
+        exit
+    });
+    // A blocking read of a config file must not keep us.
+    runtime.shutdown_background();
+    exit
+}
+
+/// Waits until nothing is under way any more, or the deadline.
+pub async fn settled(
+    handle: &EngineHandle,
+    servers: usize,
+    within: Option<Duration>,
+) -> Arc<AppState> {
+    let mut states = handle.state();
+    let all_settled = states.wait_for(|state| {
+        state.servers.len() == servers && state.servers.iter().all(|server| server.is_settled())
+    });
+    match within {
+        Some(within) => {
+            let deadline = Instant::now() + within;
+            let _ = timeout_at(deadline, all_settled).await;
+        }
+        None => {
+            let _ = all_settled.await;
+        }
+    }
+    handle.snapshot()
+}
+
+/// The server's place among those of the run.
+pub fn is_named(name: &ServerName, wanted: &str) -> bool {
+    name.as_str() == wanted
+}
+
+#[cfg(unix)]
+async fn signal() -> anyhow::Result<Exit> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut hangup = signal(SignalKind::hangup())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(tokio::select! {
+        _ = hangup.recv() => Exit::HungUp,
+        _ = interrupt.recv() => Exit::Interrupted,
+        _ = terminate.recv() => Exit::Terminated,
+    })
+}
+
+#[cfg(not(unix))]
+async fn signal() -> anyhow::Result<Exit> {
+    tokio::signal::ctrl_c().await?;
+    Ok(Exit::Interrupted)
+}
