@@ -121,10 +121,17 @@ fn printable(text: &str, keep: Keep) -> impl Iterator<Item = char> {
 }
 
 fn is_plain(text: &str, keep: Keep) -> bool {
-    text.bytes().all(|byte| match byte {
+    let is_plain = |byte: &u8| match byte {
         b' '..=b'~' => true,
         b'\n' | b'\t' => keep == Keep::Block,
         _ => false,
+    };
+    // Without a branch for each byte, so that a chunk is looked at all at once.
+    let mut chunks = text.as_bytes().chunks(32);
+    chunks.all(|chunk| {
+        chunk
+            .iter()
+            .fold(true, |plain, byte| plain & is_plain(byte))
     })
 }
 
