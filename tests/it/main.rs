@@ -7,5 +7,7 @@
     reason = "a test says what is wrong by panicking"
 )]
 
+mod architecture;
 mod fake_server;
+mod real;
 mod support;
