@@ -38,6 +38,10 @@ pub struct Args {
 
 /// Options that stand before or after the command.
 #[derive(Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line, and they do not depend on each other"
+)]
 pub struct Global {
     /// Read this config file instead of the usual ones; a later one overrides servers of the same name
     #[arg(long, global = true, value_name = "PATH")]

@@ -40,13 +40,11 @@ pub fn run(args: &Args, target: &[String], output: Option<&Path>) -> anyhow::Res
             prepared
                 .definitions
                 .retain(|definition| is_named(&definition.name, server));
-            match prepared.definitions.first() {
-                Some(definition) => (definition.name.clone(), uri),
-                None => {
-                    complain(&not_found(server, &prepared.loaded));
-                    return Ok(Exit::NotFound);
-                }
-            }
+            let Some(definition) = prepared.definitions.first() else {
+                complain(&not_found(server, &prepared.loaded));
+                return Ok(Exit::NotFound);
+            };
+            (definition.name.clone(), uri)
         }
         (true, _) => {
             complain("with a server given on the command line, read takes the URI alone");

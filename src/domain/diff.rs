@@ -60,9 +60,13 @@ pub fn diff<T: Item>(old: &[T], new: &[T], at: Instant) -> Changes {
     }
     let mut marks: Vec<Mark> = new
         .iter()
-        .map(|item| match before.get_mut(item.key()) {
-            Some(left) if take_same(left, item) => Mark::Same,
-            Some(_) | None => Mark::Added,
+        .map(|item| {
+            let left = before.get_mut(item.key());
+            if left.is_some_and(|left| take_same(left, item)) {
+                Mark::Same
+            } else {
+                Mark::Added
+            }
         })
         .collect();
     // What is left of the old is changed into what is left of the new.

@@ -374,7 +374,7 @@ impl Requester {
         let sent = timeout_at(until, self.peer.send_cancellable_request(request, options))
             .await
             .map_err(|_| given_up())?;
-        let mut outstanding = Outstanding(Some(sent.map_err(|error| self.explain(&error))?));
+        let mut outstanding = Outstanding(Some(sent.map_err(|error| explain(&error))?));
         let Some(handle) = outstanding.0.as_mut() else {
             return Err(CallError::Closed);
         };
@@ -392,26 +392,27 @@ impl Requester {
                 Reply::Error(error) => Err(CallError::Rpc(error)),
                 Reply::Malformed(reason) => Err(CallError::Malformed(reason)),
             },
-            Ok(Err(error)) => Err(self.explain(&error)),
+            Ok(Err(error)) => Err(explain(&error)),
             Err(_) => Err(CallError::Closed),
         }
     }
+}
 
-    fn explain(&self, error: &ServiceError) -> CallError {
-        match error {
-            ServiceError::McpError(error) => CallError::Rpc(RpcError {
-                code: error.code.0.into(),
-                message: error.message.to_string(),
-                data: error.data.clone(),
-            }),
-            ServiceError::TransportSend(error) => {
-                http::explain(error).map_or(CallError::Closed, CallError::Transport)
-            }
-            ServiceError::UnexpectedResponse => {
-                CallError::Malformed("the answer is of another kind".into())
-            }
-            _ => CallError::Closed,
+/// Why rmcp could not get an answer.
+fn explain(error: &ServiceError) -> CallError {
+    match error {
+        ServiceError::McpError(error) => CallError::Rpc(RpcError {
+            code: error.code.0.into(),
+            message: error.message.to_string(),
+            data: error.data.clone(),
+        }),
+        ServiceError::TransportSend(error) => {
+            http::explain(error).map_or(CallError::Closed, CallError::Transport)
         }
+        ServiceError::UnexpectedResponse => {
+            CallError::Malformed("the answer is of another kind".into())
+        }
+        _ => CallError::Closed,
     }
 }
 

@@ -175,10 +175,6 @@ fn newest_common(error: &RpcError) -> Option<ProtocolVersion> {
 
 /// What we tell about ourselves: roots, of which there are none, and nothing else.
 #[must_use]
-#[expect(
-    deprecated,
-    reason = "MCP 2026-07-28 deprecates roots; servers of the older era ask for them all the same"
-)]
 pub fn client_info() -> InitializeRequestParams {
     let mut capabilities = ClientCapabilities::default();
     capabilities.roots = Some(rmcp::model::RootsCapabilities::default());

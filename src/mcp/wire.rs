@@ -194,13 +194,11 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
             if let Some(message) = self.inbox.pop_front() {
                 return Some(message);
             }
-            match self.reader.next().await {
-                Some(line) => self.take_line(line),
-                None => {
-                    self.signals.closed.cancel();
-                    return None;
-                }
-            }
+            let Some(line) = self.reader.next().await else {
+                self.signals.closed.cancel();
+                return None;
+            };
+            self.take_line(line);
         }
     }
 

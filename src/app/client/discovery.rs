@@ -133,7 +133,7 @@ impl Shelf {
         now: Moment,
         applied: &mut Applied,
     ) {
-        let failed = failed(&resources) || failed(&templates);
+        let failed = failed(resources.as_ref()) || failed(templates.as_ref());
         if failed && self.together {
             // The former catalog stays whole: what succeeded is not newer than what failed.
             self.keep(resources, now, applied);
@@ -191,29 +191,22 @@ impl Shelf {
         *T::of_mut(&mut self.catalog) = listing;
         applied.failures.push((T::METHOD, failure.clone()));
         let method = Some(T::METHOD);
-        match self.errors.iter_mut().find(|error| error.method == method) {
-            Some(error) => {
-                error.failure = failure;
-                error.at = now.wall;
-                error.count = error.count.saturating_add(1);
-                error.kept = kept;
-            }
-            None => {
-                self.errors.push(DiscoveryError {
-                    method,
-                    failure,
-                    at: now.wall,
-                    count: 1,
-                    kept,
-                });
-                self.errors.sort_by_key(|error| error.method);
-            }
-        }
+        let before = self.errors.iter().find(|error| error.method == method);
+        let count = before.map_or(0, |error| error.count).saturating_add(1);
+        self.errors.retain(|error| error.method != method);
+        self.errors.push(DiscoveryError {
+            method,
+            failure,
+            at: now.wall,
+            count,
+            kept,
+        });
+        self.errors.sort_by_key(|error| error.method);
     }
 }
 
-fn failed<T>(outcome: &Outcome<T>) -> bool {
-    matches!(outcome, Some(Err(_)))
+fn failed<T>(outcome: Option<&Result<Traversed<T>, Failure>>) -> bool {
+    outcome.is_some_and(Result::is_err)
 }
 
 /// Remembers each listing that was shown.

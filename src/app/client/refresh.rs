@@ -41,6 +41,8 @@ struct Pending {
     due: Instant,
     /// Whether the first of the notifications came during or soon after a refresh.
     sustained: bool,
+    /// Whether a person or a demand wants it: then it waits for nothing.
+    by_hand: bool,
 }
 
 /// How fast refreshes may follow each other.
@@ -87,38 +89,34 @@ impl RefreshQueue {
             self.pace.led = 0;
         }
         self.pace.last_notified = Some(now);
-        match &mut self.pending {
-            Some(pending) => pending.notifications += count,
-            None => {
-                let soon = |ended: Instant| now < ended + SUSTAINED_WITHIN;
-                self.pending = Some(Pending {
-                    notifications: count,
-                    due: now + self.debounce,
-                    sustained: self.running || self.pace.last_ended.is_some_and(soon),
-                });
-            }
-        }
+        let soon = |ended: Instant| now < ended + SUSTAINED_WITHIN;
+        let sustained = self.running || self.pace.last_ended.is_some_and(soon);
+        let pending = self.pending.get_or_insert(Pending {
+            notifications: 0,
+            due: now + self.debounce,
+            sustained,
+            by_hand: false,
+        });
+        pending.notifications += count;
     }
 
     /// A person or a demand wants the lists now.
     pub fn request(&mut self, now: Instant) {
-        match &mut self.pending {
-            Some(pending) => pending.due = pending.due.min(now),
-            None => {
-                self.pending = Some(Pending {
-                    notifications: 0,
-                    due: now,
-                    sustained: false,
-                });
-            }
-        }
+        let pending = self.pending.get_or_insert(Pending {
+            notifications: 0,
+            due: now,
+            sustained: false,
+            by_hand: true,
+        });
+        pending.due = pending.due.min(now);
+        pending.by_hand = true;
     }
 
     /// When the pending refresh may start; `None` while one runs or none is pending.
     #[must_use]
     pub fn due(&self) -> Option<Instant> {
         let pending = self.pending.filter(|_| !self.running)?;
-        if pending.notifications == 0 {
+        if pending.by_hand {
             return Some(pending.due);
         }
         Some(match self.pace.last_ended {
@@ -203,7 +201,7 @@ mod tests {
     /// Lets the next refresh start when it is due and take `took`; returns when it started, in ms.
     fn run(queue: &mut RefreshQueue, zero: Instant, took: Duration) -> (u128, Start) {
         let due = queue.due().unwrap();
-        assert_eq!(queue.start(due - millis(1)), None);
+        assert_eq!(queue.start(due.checked_sub(millis(1)).unwrap()), None);
         let start = queue.start(due).unwrap();
         queue.finished(due + took);
         (due.duration_since(zero).as_millis(), start)
