@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{ClientRequest, ServerCapabilities, ServerPeerInfo};
+use rmcp::service::Service as _;
 use rmcp::service::{
     Peer, PeerRequestOptions, RequestHandle, RoleClient, RunningService, ServiceError,
     serve_directly_with_ct,
@@ -12,19 +13,18 @@ use rmcp::transport::Transport;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::decode::handshake::InitializeReading;
 use super::handler::Handler;
-use super::handshake::{Handshake, HandshakeError, client_info};
 use super::http;
 use super::lines::LineRing;
-use super::process::{self, Ladder, ParentVariables, Process, describe_exit};
+use super::negotiate::{Agreed, Era};
+use super::process::{Ladder, ParentVariables, Process, describe_exit};
 use super::reply::{Reply, RpcError};
 use super::signals::Signals;
+use super::stdio;
 use super::traverse::seconds;
-use super::wire::Wire;
 use crate::domain::text;
 use crate::domain::{
-    Failure, FailureKind, ServerConfig, Session, Settings, StdioConfig, TransportConfig,
+    Failure, FailureKind, ProtocolChoice, ServerConfig, Session, Settings, TransportConfig,
 };
 
 /// How many lines of stderr a failure quotes.
@@ -42,6 +42,12 @@ const PIPE_GRACE: Duration = Duration::from_millis(100);
 /// Bounds on one connection, and what its child inherits.
 #[derive(Debug, Clone)]
 pub struct ConnectOptions {
+    /// Which era the definition wants.
+    pub protocol: ProtocolChoice,
+    /// The era that an earlier connection of the definition found out.
+    pub known_era: Option<Era>,
+    /// How long silence after `server/discover` is waited out.
+    pub probe_timeout: Duration,
     /// On connecting, the handshake included.
     pub connect_timeout: Duration,
     /// On one request.
@@ -53,8 +59,16 @@ pub struct ConnectOptions {
 impl ConnectOptions {
     /// The server's own bounds where it has some, else those of the settings.
     #[must_use]
-    pub fn of(config: &ServerConfig, settings: &Settings, parent: Arc<ParentVariables>) -> Self {
+    pub fn of(
+        config: &ServerConfig,
+        settings: &Settings,
+        parent: Arc<ParentVariables>,
+        known_era: Option<Era>,
+    ) -> Self {
         Self {
+            protocol: config.protocol,
+            known_era,
+            probe_timeout: settings.probe_timeout,
             connect_timeout: config.connect_timeout.unwrap_or(settings.connect_timeout),
             request_timeout: config.request_timeout.unwrap_or(settings.request_timeout),
             parent,
@@ -95,8 +109,8 @@ impl Connection {
         cancel: &CancellationToken,
     ) -> Option<Result<Self, Failure>> {
         match &config.transport {
-            TransportConfig::Stdio(stdio) => open_stdio(stdio, options, lines, cancel).await,
-            TransportConfig::Http(remote) => http::open(remote, options, lines, cancel).await,
+            TransportConfig::Stdio(config) => stdio::open(config, options, lines, cancel).await,
+            TransportConfig::Http(config) => http::open(config, options, lines, cancel).await,
         }
     }
 
@@ -148,16 +162,18 @@ impl Connection {
     where
         T: Transport<RoleClient> + 'static,
     {
+        let handler = Handler::new(
+            parts.session.modern,
+            Arc::clone(&parts.signals),
+            Arc::clone(&parts.lines),
+        );
+        // Of the server rmcp needs to know the version alone: it decides what goes with a request.
         let info = ServerPeerInfo::new(
-            client_info().protocol_version,
+            handler.get_info().protocol_version,
             ServerCapabilities::default(),
         );
-        let service = serve_directly_with_ct(
-            Handler::new(Arc::clone(&parts.signals), Arc::clone(&parts.lines)),
-            transport,
-            Some(info),
-            CancellationToken::new(),
-        );
+        let service =
+            serve_directly_with_ct(handler, transport, Some(info), CancellationToken::new());
         Self {
             requester: Requester {
                 peer: service.peer().clone(),
@@ -196,76 +212,8 @@ async fn exited(process: Option<&Process>) {
     }
 }
 
-async fn open_stdio(
-    config: &StdioConfig,
-    options: &ConnectOptions,
-    lines: &Arc<LineRing>,
-    cancel: &CancellationToken,
-) -> Option<Result<Connection, Failure>> {
-    let started = Instant::now();
-    let first_line = lines.last_seq();
-    let signals = Arc::new(Signals::default());
-    let child = match process::start(config, &options.parent, lines, &signals) {
-        Ok(child) => child,
-        Err(cause) => {
-            let message = format!("could not start: {cause}");
-            return Some(Err(Failure::new(FailureKind::Connect, message)));
-        }
-    };
-    let mut process = child.process;
-    let mut wire = Wire::new(
-        child.stdout,
-        child.stdin,
-        Arc::clone(&signals),
-        Arc::clone(lines),
-    );
-    let handshake = timeout(
-        options.connect_timeout,
-        Handshake::new(&mut wire).initialize(),
-    );
-    let outcome = tokio::select! {
-        outcome = handshake => outcome,
-        () = cancel.cancelled() => {
-            drop(wire);
-            process.close(Ladder::PATIENT).await;
-            return None;
-        }
-    };
-    let failure = match outcome {
-        Ok(Ok(reading)) => {
-            let parts = Parts {
-                session: session_of(reading, started),
-                signals,
-                lines: Arc::clone(lines),
-                first_line,
-                process: Some(process),
-                request_timeout: options.request_timeout,
-                command: Some(config.command.clone()),
-            };
-            return Some(Ok(Connection::establish(wire, parts)));
-        }
-        Ok(Err(HandshakeError::Refused(failure))) => failure,
-        Ok(Err(HandshakeError::Ended | HandshakeError::Send(_))) => Failure::new(
-            FailureKind::Connect,
-            "the connection closed during initialize",
-        ),
-        Err(_) => Failure::new(
-            FailureKind::Timeout,
-            format!(
-                "no answer to initialize within {}",
-                seconds(options.connect_timeout)
-            ),
-        ),
-    };
-    let words = last_words(&mut process, lines, first_line).await;
-    let message = format!("{}: {failure}{words}", config.command);
-    drop(wire);
-    process.close(Ladder::PATIENT).await;
-    Some(Err(Failure::new(failure.kind, message)))
-}
-
 /// How the process ended, if it did, and what it wrote last: `, exit status 1; stderr: ...`.
-async fn last_words(process: &mut Process, lines: &LineRing, first_line: u64) -> String {
+pub(super) async fn last_words(process: &mut Process, lines: &LineRing, first_line: u64) -> String {
     let mut words = match process.last_words().await {
         Some(status) => format!(", {}", describe_exit(status)),
         None => String::new(),
@@ -278,12 +226,12 @@ async fn last_words(process: &mut Process, lines: &LineRing, first_line: u64) ->
     words
 }
 
-pub(super) fn session_of(reading: InitializeReading, started: Instant) -> Session {
+pub(super) fn session_of(agreed: Agreed, started: Instant) -> Session {
     let now = Instant::now();
-    let server = reading.server;
+    let server = agreed.server;
     Session {
-        protocol_version: reading.protocol_version,
-        modern: false,
+        protocol_version: agreed.version,
+        modern: agreed.era == Era::Modern,
         server_name: server.name,
         server_version: server.version,
         server_title: server.title,

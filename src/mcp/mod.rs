@@ -12,6 +12,7 @@ pub mod handler;
 pub mod handshake;
 pub mod http;
 pub mod lines;
+pub mod negotiate;
 pub mod process;
 pub mod read;
 pub mod reply;
@@ -19,6 +20,7 @@ pub mod requests;
 pub mod resource;
 pub mod scan;
 pub mod signals;
+pub mod stdio;
 pub mod traverse;
 pub mod wire;
 

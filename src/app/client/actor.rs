@@ -36,6 +36,7 @@ use crate::domain::{
     DiscoveryError, Epoch, EventKind, Failure, FailureKind, Freshness, Generation, Group,
     RefreshReport, ServerConfig, ServerSnapshot, Status,
 };
+use crate::mcp::negotiate::Era;
 use crate::mcp::process::{Ladder, ParentVariables};
 use crate::mcp::{ConnectOptions, LineRing};
 
@@ -70,6 +71,8 @@ pub(in crate::app) struct ClientActor {
     stage: Stage,
     backoff: Backoff,
     epoch: Epoch,
+    /// The era that a connection of this definition found out.
+    known_era: Option<Era>,
     generation: Generation,
     shelf: Shelf,
     lines: Arc<LineRing>,
@@ -161,6 +164,7 @@ impl ClientActor {
             stage: Stage::Resting(Rest::Disabled),
             backoff: Backoff::new(context.options.settings.reconnect_attempts),
             epoch: Epoch::default(),
+            known_era: None,
             generation: Generation::default(),
             shelf: Shelf::default(),
             lines: Arc::default(),
@@ -268,7 +272,10 @@ impl ClientActor {
                 }
             }
             Request::Reconnect => self.redefine(Arc::clone(&self.definition)),
-            Request::Replace(definition) => self.redefine(definition),
+            Request::Replace(definition) => {
+                self.known_era = None;
+                self.redefine(definition);
+            }
             Request::LinesSince { seq, reply } => {
                 let _ = reply.send(self.lines.since(seq));
             }
@@ -361,6 +368,7 @@ impl ClientActor {
 
     fn go_up(&mut self, epoch: Epoch, opened: Opened) {
         let live = self.live(epoch, opened);
+        self.known_era = Some(live.era());
         for waiter in &mut self.waiters {
             waiter.ticket = Some(1);
         }
@@ -480,6 +488,7 @@ impl ClientActor {
                 &config,
                 &self.context.options.settings,
                 Arc::clone(&self.context.parent),
+                self.known_era,
             ),
             config,
             slots: Arc::clone(&self.context.slots),

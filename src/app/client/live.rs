@@ -13,6 +13,7 @@ use super::refresh::{RefreshQueue, Ticket};
 use super::slots::SeatGuard;
 use crate::domain::{Epoch, Failure, Group, Interest, ListMethod, Session, Settings};
 use crate::mcp::decode::contents::Content;
+use crate::mcp::negotiate::Era;
 use crate::mcp::process::Ladder;
 use crate::mcp::resource::read_resource;
 use crate::mcp::{Connection, Signals};
@@ -90,6 +91,14 @@ impl Live {
 
     pub(super) fn session(&self) -> Arc<Session> {
         Arc::clone(&self.connection.session)
+    }
+
+    pub(super) fn era(&self) -> Era {
+        if self.connection.session.modern {
+            Era::Modern
+        } else {
+            Era::Legacy
+        }
     }
 
     pub(super) fn signals(&self) -> &Arc<Signals> {
