@@ -9,6 +9,7 @@
 pub mod adhoc;
 mod dotenv;
 mod duration;
+pub mod edit;
 mod entry;
 mod environment;
 mod example;

@@ -30,7 +30,7 @@ pub(super) enum Value {
 }
 
 /// A key and its value.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) struct Pair {
     pub(super) key: String,
     pub(super) key_span: Range<usize>,
@@ -44,19 +44,23 @@ pub(super) struct SyntaxError {
     pub(super) span: Range<usize>,
 }
 
-/// Values are compared, places are not.
+/// Values are compared, places and the order of keys are not.
 impl PartialEq for Node {
     fn eq(&self, other: &Self) -> bool {
-        match (&self.value, &other.value) {
-            (Value::Table(one), Value::Table(two)) => {
-                one.len() == two.len()
-                    && one
-                        .iter()
-                        .zip(two)
-                        .all(|(one, two)| one.key == two.key && one.value == two.value)
-            }
-            (one, two) => one == two,
-        }
+        let (Value::Table(one), Value::Table(two)) = (&self.value, &other.value) else {
+            return self.value == other.value;
+        };
+        one.len() == two.len()
+            && one
+                .iter()
+                .all(|pair| other.get(&pair.key) == Some(&pair.value))
+    }
+}
+
+/// The key and the value are compared, places are not.
+impl PartialEq for Pair {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key && self.value == other.value
     }
 }
 
