@@ -133,9 +133,12 @@ impl EngineHandle {
         self.tell(Command::Insert(index, definition)).await;
     }
 
-    /// Removes the server and closes its connection.
-    pub async fn remove(&self, name: &ServerName) {
-        self.tell(Command::Remove(name.clone())).await;
+    /// Removes the server and closes its connection. Returns its place and definition, with which
+    /// [`EngineHandle::insert`] brings it back; `None` if there is no such server.
+    pub async fn remove(&self, name: &ServerName) -> Option<(usize, Definition)> {
+        let (reply, answer) = oneshot::channel();
+        self.tell(Command::Remove(name.clone(), reply)).await;
+        answer.await.ok().flatten()
     }
 
     /// Switches the server on or off.

@@ -25,7 +25,7 @@ const UPDATES: usize = 256;
 pub(super) enum Command {
     Put(Vec<Definition>),
     Insert(usize, Definition),
-    Remove(ServerName),
+    Remove(ServerName, oneshot::Sender<Option<(usize, Definition)>>),
     SetEnabled(ServerName, bool),
     Refresh(ServerName),
     RefreshAll,
@@ -57,6 +57,7 @@ pub(super) struct Supervisor {
 struct Member {
     actor: u64,
     name: ServerName,
+    definition: Definition,
     mail: mpsc::Sender<Mail>,
     handle: ClientHandle,
     snapshot: Option<Arc<ServerSnapshot>>,
@@ -163,8 +164,16 @@ impl Supervisor {
                 }
                 self.publish();
             }
-            Command::Remove(name) => self.remove(&name),
-            Command::SetEnabled(name, enabled) => self.deliver(&name, Mail::SetEnabled(enabled)),
+            Command::Remove(name, reply) => {
+                // A failed send: nobody wants it back.
+                let _ = reply.send(self.remove(&name));
+            }
+            Command::SetEnabled(name, enabled) => {
+                if let Some(member) = self.members.iter_mut().find(|member| member.name == name) {
+                    member.definition.enabled = enabled;
+                    member.post(Mail::SetEnabled(enabled));
+                }
+            }
             Command::Refresh(name) => self.deliver(&name, Mail::Refresh),
             Command::Reconnect(name) => self.deliver(&name, Mail::Reconnect),
             Command::RefreshAll => self.refresh_all(),
@@ -187,33 +196,39 @@ impl Supervisor {
             .iter()
             .position(|member| member.name == definition.name)
         {
-            self.members[index].post(Mail::Replace(Arc::new(definition)));
+            let member = &mut self.members[index];
+            member.definition = definition.clone();
+            member.post(Mail::Replace(Arc::new(definition)));
             return;
         }
         let name = definition.name.clone();
         let actor = self.next_actor;
         self.next_actor += 1;
         let seat = self.seats.entry(name.clone()).or_default().clone();
-        let handle = ClientActor::spawn(actor, definition, seat, self.context.clone());
+        let handle = ClientActor::spawn(actor, definition.clone(), seat, self.context.clone());
         let (mail, letters) = mpsc::channel(MAIL);
         tokio::spawn(deliver_all(letters, handle.clone()));
         self.members.push(Member {
             actor,
             name,
+            definition,
             mail,
             handle,
             snapshot: None,
         });
     }
 
-    fn remove(&mut self, name: &ServerName) {
-        let Some(index) = self.members.iter().position(|member| &member.name == name) else {
-            return;
-        };
+    /// Takes the server off the list at once; its connection is closed behind our back.
+    fn remove(&mut self, name: &ServerName) -> Option<(usize, Definition)> {
+        let index = self
+            .members
+            .iter()
+            .position(|member| &member.name == name)?;
         let member = self.members.remove(index);
         self.leaving
             .spawn(async move { member.handle.shutdown(Ladder::PATIENT).await });
         self.publish();
+        Some((index, member.definition))
     }
 
     fn refresh_all(&mut self) {
