@@ -20,5 +20,5 @@ pub mod supervisor;
 pub use crate::mcp::process::Ladder;
 pub use client::{ClientHandle, Demand};
 pub use definition::{Definition, Resolve};
-pub use engine::{Engine, EngineHandle, EngineOptions, Face};
+pub use engine::{Engine, EngineHandle, EngineOptions, EngineThread, Face};
 pub use manager::{Manager, Place, Told};

@@ -43,6 +43,8 @@ pub(super) struct Supervisor {
     updates: mpsc::Receiver<Update>,
     publish: watch::Sender<Arc<AppState>>,
     broadcast: broadcast::Sender<Arc<Event>>,
+    /// The servers to begin with.
+    first: Vec<Definition>,
     members: Vec<Member>,
     seats: HashMap<ServerName, Seat>,
     leaving: JoinSet<()>,
@@ -60,7 +62,7 @@ struct Member {
     definition: Definition,
     mail: mpsc::Sender<Mail>,
     handle: ClientHandle,
-    snapshot: Option<Arc<ServerSnapshot>>,
+    snapshot: Arc<ServerSnapshot>,
 }
 
 /// What is delivered to an actor by its postman, in order.
@@ -78,6 +80,7 @@ const MAIL: usize = 64;
 impl Supervisor {
     pub(super) fn new(
         options: EngineOptions,
+        servers: Vec<Definition>,
         mailbox: mpsc::Receiver<Command>,
         publish: watch::Sender<Arc<AppState>>,
         broadcast: broadcast::Sender<Arc<Event>>,
@@ -94,6 +97,7 @@ impl Supervisor {
             updates,
             publish,
             broadcast,
+            first: servers,
             members: Vec::new(),
             seats: HashMap::new(),
             leaving: JoinSet::new(),
@@ -105,6 +109,8 @@ impl Supervisor {
     }
 
     pub(super) async fn run(mut self) {
+        let first = std::mem::take(&mut self.first);
+        self.obey(Command::Put(first));
         let ladder = loop {
             tokio::select! {
                 command = self.mailbox.recv() => match command {
@@ -202,6 +208,7 @@ impl Supervisor {
             return;
         }
         let name = definition.name.clone();
+        let first = Arc::new(definition.first_snapshot());
         let actor = self.next_actor;
         self.next_actor += 1;
         let seat = self.seats.entry(name.clone()).or_default().clone();
@@ -214,7 +221,7 @@ impl Supervisor {
             definition,
             mail,
             handle,
-            snapshot: None,
+            snapshot: first,
         });
     }
 
@@ -233,18 +240,15 @@ impl Supervisor {
 
     fn refresh_all(&mut self) {
         for member in &mut self.members {
-            match member.snapshot.as_ref().map(|snapshot| &snapshot.status) {
-                Some(Status::Connected(_)) => member.post(Mail::Refresh),
-                Some(Status::Failed(_) | Status::Reconnecting { .. }) => {
+            match &member.snapshot.status {
+                Status::Connected(_) => member.post(Mail::Refresh),
+                Status::Failed(_) | Status::Reconnecting { .. } => {
                     member.post(Mail::Reconnect);
                 }
-                Some(
-                    Status::Connecting
-                    | Status::NeedsAuth(_)
-                    | Status::Disabled
-                    | Status::Untrusted,
-                )
-                | None => {}
+                Status::Connecting
+                | Status::NeedsAuth(_)
+                | Status::Disabled
+                | Status::Untrusted => {}
             }
         }
     }
@@ -264,7 +268,7 @@ impl Supervisor {
         else {
             return false;
         };
-        self.members[index].snapshot = Some(update.snapshot);
+        self.members[index].snapshot = update.snapshot;
         let name = self.members[index].name.clone();
         for (at, kind) in update.events {
             self.happened(Some(name.clone()), at, kind);
@@ -296,7 +300,7 @@ impl Supervisor {
             servers: self
                 .members
                 .iter()
-                .filter_map(|member| member.snapshot.clone())
+                .map(|member| Arc::clone(&member.snapshot))
                 .collect(),
             events: Arc::clone(&self.events),
         };

@@ -318,16 +318,25 @@ impl Requester {
                 CallError::Timeout(self.timeout)
             }
         };
-        let options = PeerRequestOptions::no_options();
-        let sent = timeout_at(until, self.peer.send_cancellable_request(request, options))
+        timeout_at(until, self.call_unbounded(request))
             .await
-            .map_err(|_| given_up())?;
+            .map_err(|_| given_up())?
+    }
+
+    /// Sends a request whose answer may take as long as the connection lives.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no result.
+    pub async fn call_unbounded(&self, request: ClientRequest) -> Result<String, CallError> {
+        let options = PeerRequestOptions::no_options();
+        let sent = self.peer.send_cancellable_request(request, options).await;
         let mut outstanding = Outstanding(Some(sent.map_err(|error| explain(&error))?));
         let Some(handle) = outstanding.0.as_mut() else {
             return Err(CallError::Closed);
         };
         let answer = tokio::select! {
-            answer = timeout_at(until, &mut handle.rx) => answer.map_err(|_| given_up())?,
+            answer = &mut handle.rx => answer,
             () = self.signals.closed.cancelled() => {
                 // The answer may have been read before the end: rmcp gets a moment to route it.
                 timeout(ROUTING, &mut handle.rx).await.map_err(|_| CallError::Closed)?

@@ -12,6 +12,7 @@ pub mod handler;
 pub mod handshake;
 pub mod http;
 pub mod lines;
+pub mod listen;
 pub mod negotiate;
 pub mod process;
 pub mod read;
@@ -26,4 +27,4 @@ pub mod wire;
 
 pub use connection::{ConnectOptions, Connection, Requester};
 pub use lines::{Line, LineKind, LineRing};
-pub use signals::Signals;
+pub use signals::{Signals, Subscription};

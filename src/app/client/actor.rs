@@ -138,10 +138,21 @@ struct Waiter {
 #[derive(Debug, Default)]
 struct Shown {
     status: Option<(&'static str, u32)>,
-    counters: (u64, u64),
+    counters: Counters,
     counters_at: Option<Instant>,
     counters_due: Option<Instant>,
     dirty: bool,
+}
+
+/// What changes without anything having happened to the connection.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Counters {
+    /// Lines that were no message, and answers to nothing.
+    noise: u64,
+    /// The number of the last line of stderr, noise or log.
+    lines: u64,
+    /// Whether the server refused to tell when its lists change.
+    no_live_updates: bool,
 }
 
 impl ClientActor {
@@ -227,6 +238,7 @@ impl ClientActor {
                 self.connect(Some(retry));
             }
             Stage::Up(live) => {
+                live.take_subscription();
                 for (group, count) in live.start_due() {
                     self.shown.dirty = true;
                     if count > 0 {
@@ -359,8 +371,7 @@ impl ClientActor {
         Live::new(
             epoch,
             opened,
-            self.context.options.interest,
-            settings,
+            &self.context.options,
             timeout,
             self.report_to.clone(),
         )
@@ -676,13 +687,16 @@ impl ClientActor {
         self.events.insert(0, (SystemTime::now(), event));
     }
 
-    /// Noise and lines so far.
-    fn counters(&self) -> (u64, u64) {
-        let noise = match &self.stage {
-            Stage::Up(live) => live.signals().noise_count(),
-            _ => self.shown.counters.0,
+    fn counters(&self) -> Counters {
+        let (noise, no_live_updates) = match &self.stage {
+            Stage::Up(live) => (live.signals().noise_count(), live.has_no_live_updates()),
+            _ => (self.shown.counters.noise, false),
         };
-        (noise, self.lines.last_seq())
+        Counters {
+            noise,
+            lines: self.lines.last_seq(),
+            no_live_updates,
+        }
     }
 
     fn snapshot(&self, status: Status) -> ServerSnapshot {
@@ -718,8 +732,9 @@ impl ClientActor {
                 .chain(self.shelf.errors.iter().cloned())
                 .collect(),
             latency,
-            noise: self.shown.counters.0,
-            stderr_lines: self.shown.counters.1,
+            no_live_updates: self.shown.counters.no_live_updates,
+            noise: self.shown.counters.noise,
+            stderr_lines: self.shown.counters.lines,
         }
     }
 }

@@ -11,12 +11,14 @@ use super::discovery::discover;
 use super::message::{Opened, Refreshed, Report};
 use super::refresh::{RefreshQueue, Ticket};
 use super::slots::SeatGuard;
-use crate::domain::{Epoch, Failure, Group, Interest, ListMethod, Session, Settings};
+use crate::app::engine::EngineOptions;
+use crate::domain::{Epoch, Failure, Group, ListMethod, Session};
 use crate::mcp::decode::contents::Content;
+use crate::mcp::listen::listen;
 use crate::mcp::negotiate::Era;
 use crate::mcp::process::Ladder;
 use crate::mcp::resource::read_resource;
-use crate::mcp::{Connection, Signals};
+use crate::mcp::{Connection, Signals, Subscription};
 
 /// How many calls run at once; the rest wait.
 const CALLS: usize = 16;
@@ -40,6 +42,7 @@ pub(super) struct Live {
     traversal_timeout: Duration,
     calls: Arc<Semaphore>,
     first_catalog: FirstCatalog,
+    subscription: Listening,
     /// When the connection was established.
     pub(super) since: Instant,
 }
@@ -55,15 +58,30 @@ pub(super) enum FirstCatalog {
     Published,
 }
 
+/// Whether the lists wait for a subscription: in the era without `initialize` it is opened before
+/// the first list, so that no change is missed in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Listening {
+    /// Nothing to wait for.
+    No,
+    /// The lists start when it is answered, or then at the latest.
+    Awaited(Instant),
+    /// The lists have started without an answer; one that still comes makes them dirty once.
+    Late,
+}
+
+/// How long the lists wait for the answer to a subscription.
+const SUBSCRIPTION_GRACE: Duration = Duration::from_secs(2);
+
 impl Live {
     pub(super) fn new(
         epoch: Epoch,
         opened: Opened,
-        interest: Interest,
-        settings: &Settings,
+        options: &EngineOptions,
         traversal_timeout: Duration,
         reports: mpsc::Sender<Report>,
     ) -> Self {
+        let interest = options.interest;
         let session = &opened.connection.session;
         let methods: Vec<ListMethod> = ListMethod::ALL
             .into_iter()
@@ -76,17 +94,57 @@ impl Live {
             seat: opened.seat,
             tasks: JoinSet::new(),
             reports,
-            queues: [(); 3].map(|()| RefreshQueue::new(settings.debounce)),
+            queues: [(); 3].map(|()| RefreshQueue::new(options.settings.debounce)),
             done: [0; 3],
             succeeded: [None; 3],
             methods: methods.into(),
             traversal_timeout,
             calls: Arc::new(Semaphore::new(CALLS)),
             first_catalog: FirstCatalog::Awaited,
+            subscription: Listening::No,
             since: now,
         };
-        live.request_all();
+        let groups: Vec<Group> = Group::ALL
+            .into_iter()
+            .filter(|group| live.asks(*group))
+            .collect();
+        if live.era() == Era::Modern && options.live && !groups.is_empty() {
+            live.subscription = Listening::Awaited(now + SUBSCRIPTION_GRACE);
+            let requester = live.connection.requester();
+            let signals = Arc::clone(live.signals());
+            live.tasks
+                .spawn(async move { listen(&requester, &signals, &groups).await });
+        } else {
+            live.request_all();
+        }
         live
+    }
+
+    /// Starts the lists when the subscription is answered, or has been waited for long enough.
+    pub(super) fn take_subscription(&mut self) {
+        let answered = self.signals().subscription() != Subscription::Unanswered;
+        match self.subscription {
+            Listening::Awaited(_) if answered => {
+                self.subscription = Listening::No;
+                self.request_all();
+            }
+            Listening::Awaited(until) if until <= Instant::now() => {
+                self.subscription = Listening::Late;
+                self.request_all();
+            }
+            Listening::Late if answered => {
+                self.subscription = Listening::No;
+                if self.signals().subscription() != Subscription::Refused {
+                    self.request_all();
+                }
+            }
+            Listening::No | Listening::Awaited(_) | Listening::Late => {}
+        }
+    }
+
+    /// Whether the server will not tell when its lists change.
+    pub(super) fn has_no_live_updates(&self) -> bool {
+        self.signals().subscription() == Subscription::Refused
     }
 
     pub(super) fn session(&self) -> Arc<Session> {
@@ -150,10 +208,15 @@ impl Live {
             FirstCatalog::Held(until) => Some(until),
             FirstCatalog::Awaited | FirstCatalog::Published => None,
         };
+        let subscription = match self.subscription {
+            Listening::Awaited(until) => Some(until),
+            Listening::No | Listening::Late => None,
+        };
         self.queues
             .iter()
             .filter_map(|queue| queue.due().map(Instant::from_std))
             .chain(held)
+            .chain(subscription)
             .min()
     }
 
