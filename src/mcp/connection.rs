@@ -123,16 +123,19 @@ impl Connection {
     /// Waits until the other side has ended the connection: its stream or its process.
     pub async fn ended(&self) {
         tokio::select! {
-            () = self.signals.closed.cancelled() => {}
+            () = self.signals.ended() => {}
             () = exited(self.process.as_ref()) => {
                 // What it wrote last may still be in the pipe; a descendant may hold it open.
-                let _ = timeout(PIPE_GRACE, self.signals.closed.cancelled()).await;
+                let _ = timeout(PIPE_GRACE, self.signals.ended()).await;
             }
         }
     }
 
     /// How an ended connection ended. Takes a moment: a process's last words may still come.
     pub async fn cause_of_end(&mut self) -> Failure {
+        if let Some(cause) = self.signals.cause() {
+            return cause;
+        }
         let mut message = match &self.command {
             Some(command) => format!("{command}: the connection closed"),
             None => "the connection closed".to_owned(),
@@ -337,7 +340,7 @@ impl Requester {
         };
         let answer = tokio::select! {
             answer = &mut handle.rx => answer,
-            () = self.signals.closed.cancelled() => {
+            () = self.signals.ended() => {
                 // The answer may have been read before the end: rmcp gets a moment to route it.
                 timeout(ROUTING, &mut handle.rx).await.map_err(|_| CallError::Closed)?
             }

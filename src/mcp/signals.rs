@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::Group;
+use crate::domain::{Failure, Group};
 
 /// Counters of one connection.
 #[derive(Debug, Default)]
@@ -21,8 +21,8 @@ pub struct Signals {
     subscription: Mutex<Subscription>,
     changed: Notify,
     awake: AtomicBool,
-    /// Cancelled when the other side has ended the connection.
-    pub closed: CancellationToken,
+    closed: CancellationToken,
+    cause: Mutex<Option<Failure>>,
 }
 
 /// How the subscription of the era without `initialize` stands (MCP 2026-07-28,
@@ -39,6 +39,28 @@ pub enum Subscription {
 }
 
 impl Signals {
+    /// The other side has ended the connection; the first cause that is told stays.
+    pub fn end(&self, cause: Option<Failure>) {
+        let mut told = self.cause.lock().unwrap_or_else(PoisonError::into_inner);
+        *told = told.take().or(cause);
+        drop(told);
+        self.closed.cancel();
+    }
+
+    /// Waits until the other side has ended the connection.
+    pub async fn ended(&self) {
+        self.closed.cancelled().await;
+    }
+
+    /// Why the connection ended, where the transport knows.
+    #[must_use]
+    pub fn cause(&self) -> Option<Failure> {
+        self.cause
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
     /// The subscription stands otherwise now.
     pub fn set_subscription(&self, subscription: Subscription) {
         *self

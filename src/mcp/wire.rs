@@ -195,7 +195,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
                 return Some(message);
             }
             let Some(line) = self.reader.next().await else {
-                self.signals.closed.cancel();
+                self.signals.end(None);
                 return None;
             };
             self.take_line(line);

@@ -492,7 +492,8 @@ impl ClientActor {
             }
         };
         self.epoch = self.epoch.next();
-        self.lines.set_mask(Mask::new(config.secrets()));
+        let mask = Mask::new(config.secrets());
+        self.lines.set_mask(mask.clone());
         let connecting = Connecting {
             epoch: self.epoch,
             options: ConnectOptions::of(
@@ -505,6 +506,7 @@ impl ClientActor {
             slots: Arc::clone(&self.context.slots),
             seat: self.seat.clone(),
             lines: Arc::clone(&self.lines),
+            mask,
             reports: self.report_to.clone(),
         };
         self.stage = Stage::Connecting {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::domain::catalog::Slot;
 use crate::domain::diff::{Counts, diff};
+use crate::domain::server::Mask;
 use crate::domain::{
     Catalog, DiscoveryError, Failure, Freshness, Group, Item, ListMethod, Listing, Prompt,
     Resource, ResourceTemplate, Tool,
@@ -33,17 +34,18 @@ pub async fn discover(
     group: Group,
     methods: &[ListMethod],
     within: Duration,
+    mask: &Mask,
 ) -> GroupOutcome {
     match group {
         Group::Resources => {
             let (resources, templates) = tokio::join!(
-                ask(requester, methods, within),
-                ask(requester, methods, within)
+                ask(requester, methods, within, mask),
+                ask(requester, methods, within, mask)
             );
             GroupOutcome::Resources(resources, templates)
         }
-        Group::Tools => GroupOutcome::Tools(ask(requester, methods, within).await),
-        Group::Prompts => GroupOutcome::Prompts(ask(requester, methods, within).await),
+        Group::Tools => GroupOutcome::Tools(ask(requester, methods, within, mask).await),
+        Group::Prompts => GroupOutcome::Prompts(ask(requester, methods, within, mask).await),
     }
 }
 
@@ -51,9 +53,11 @@ async fn ask<T: Decode>(
     requester: &Requester,
     methods: &[ListMethod],
     within: Duration,
+    mask: &Mask,
 ) -> Outcome<T> {
     if methods.contains(&T::METHOD) {
-        Some(traverse(requester, within).await)
+        let traversed = traverse(requester, within).await;
+        Some(traversed.map_err(|failure| mask.failure(failure)))
     } else {
         None
     }
@@ -150,11 +154,11 @@ impl Shelf {
             None => {}
             Some(Ok(traversed)) => {
                 let shown = T::of(&self.catalog);
-                let before = if shown.count().is_some() {
-                    Some(shown)
-                } else {
-                    Some(T::of(&self.former)).filter(|former| former.count().is_some())
-                };
+                // What a former connection showed is good for one comparison.
+                let former = std::mem::take(T::of_mut(&mut self.former));
+                let before = [shown, &former]
+                    .into_iter()
+                    .find(|listing| listing.count().is_some());
                 let changes = before.map(|before| diff(&before.items, &traversed.items, now.mono));
                 let counts = changes.as_ref().map_or(
                     Counts {

@@ -12,6 +12,7 @@ use super::message::{Opened, Refreshed, Report};
 use super::refresh::{RefreshQueue, Ticket};
 use super::slots::SeatGuard;
 use crate::app::engine::EngineOptions;
+use crate::domain::server::Mask;
 use crate::domain::{Epoch, Failure, Group, ListMethod, Session};
 use crate::mcp::decode::contents::Content;
 use crate::mcp::listen::listen;
@@ -33,6 +34,7 @@ pub(super) struct Live {
     epoch: Epoch,
     connection: Box<Connection>,
     seat: SeatGuard,
+    mask: Mask,
     tasks: JoinSet<()>,
     reports: mpsc::Sender<Report>,
     queues: [RefreshQueue; 3],
@@ -41,6 +43,8 @@ pub(super) struct Live {
     methods: Arc<[ListMethod]>,
     traversal_timeout: Duration,
     calls: Arc<Semaphore>,
+    /// Whether notifications lead to refreshes: not in a one-shot command.
+    follows: bool,
     first_catalog: FirstCatalog,
     subscription: Listening,
     /// When the connection was established.
@@ -92,6 +96,8 @@ impl Live {
             epoch,
             connection: opened.connection,
             seat: opened.seat,
+            mask: opened.mask,
+            follows: options.live,
             tasks: JoinSet::new(),
             reports,
             queues: [(); 3].map(|()| RefreshQueue::new(options.settings.debounce)),
@@ -196,7 +202,7 @@ impl Live {
         let now = Instant::now().into_std();
         for group in Group::ALL {
             let count = self.connection.signals.take_list_changed(group);
-            if count > 0 && self.asks(group) {
+            if count > 0 && self.follows && self.asks(group) {
                 self.queues[group as usize].notify(count, now);
             }
         }
@@ -233,8 +239,9 @@ impl Live {
             let requester = self.connection.requester();
             let methods = Arc::clone(&self.methods);
             let reports = self.reports.clone();
+            let mask = self.mask.clone();
             self.tasks.spawn(async move {
-                let outcome = discover(&requester, group, &methods, within).await;
+                let outcome = discover(&requester, group, &methods, within, &mask).await;
                 let refreshed = Refreshed {
                     group,
                     start,
@@ -325,10 +332,12 @@ impl Live {
     ) {
         let requester = self.connection.requester();
         let calls = Arc::clone(&self.calls);
+        let mask = self.mask.clone();
         self.tasks.spawn(async move {
             let read = async {
                 let _call = calls.acquire().await;
-                read_resource(&requester, &uri).await
+                let contents = read_resource(&requester, &uri).await;
+                contents.map_err(|failure| mask.failure(failure))
             };
             tokio::select! {
                 contents = read => {
@@ -355,9 +364,9 @@ impl Live {
     pub(super) fn bury(mut self) {
         self.tasks.abort_all();
         let (mut connection, seat, reports) = (self.connection, self.seat, self.reports);
-        let epoch = self.epoch;
+        let (epoch, mask) = (self.epoch, self.mask);
         tokio::spawn(async move {
-            let cause = connection.cause_of_end().await;
+            let cause = mask.failure(connection.cause_of_end().await);
             let _ = reports.send(Report::Lost(epoch, cause)).await;
             connection.close(Ladder::PATIENT).await;
             drop(seat);

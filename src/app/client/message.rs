@@ -10,6 +10,7 @@ use super::handle::Demand;
 use super::refresh::Start;
 use super::slots::SeatGuard;
 use crate::app::definition::Definition;
+use crate::domain::server::Mask;
 use crate::domain::{Epoch, Failure, Group};
 use crate::mcp::decode::contents::Content;
 use crate::mcp::process::Ladder;
@@ -63,6 +64,8 @@ pub(super) enum Report {
 pub(super) struct Opened {
     pub(super) connection: Box<Connection>,
     pub(super) seat: SeatGuard,
+    /// Hides the secrets of the definition in whatever the server says.
+    pub(super) mask: Mask,
 }
 
 /// A refresh that ended.
