@@ -210,11 +210,9 @@ impl Mask {
 
     /// The failure with `***` in place of each secret value of its message.
     #[must_use]
-    pub fn failure(&self, failure: Failure) -> Failure {
-        Failure {
-            message: self.apply(failure.message.to_string()).into(),
-            ..failure
-        }
+    pub fn failure(&self, mut failure: Failure) -> Failure {
+        failure.message = self.apply(failure.message.to_string()).into();
+        failure
     }
 
     /// The text with `***` in place of each secret value.

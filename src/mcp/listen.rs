@@ -17,7 +17,7 @@ const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// A stream that lived this long starts the waits anew.
-const STABLE_AFTER: Duration = Duration::from_secs(60);
+const STABLE_AFTER: Duration = Duration::from_mins(1);
 
 /// Listens for changes of the groups until the server refuses or the connection ends. Every
 /// opening after the first counts as a change of everything: what happened in between is unknown.

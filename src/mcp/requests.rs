@@ -2,6 +2,7 @@
 //!
 //! We declare roots and have none; everything else we did not declare, so it is refused.
 
+use rmcp::model::SubscriptionFilter;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -46,14 +47,7 @@ fn acknowledged(params: Option<&str>) -> [bool; 3] {
     #[derive(Deserialize, Default)]
     struct Acknowledged {
         #[serde(default)]
-        notifications: Filter,
-    }
-    #[derive(Deserialize, Default)]
-    #[serde(rename_all = "camelCase", default)]
-    struct Filter {
-        resources_list_changed: Option<bool>,
-        tools_list_changed: Option<bool>,
-        prompts_list_changed: Option<bool>,
+        notifications: SubscriptionFilter,
     }
     let Acknowledged {
         notifications: filter,
