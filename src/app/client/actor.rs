@@ -15,7 +15,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::connecting::Connecting;
@@ -35,9 +35,10 @@ use crate::domain::server::Mask;
 use crate::domain::{
     Epoch, EventKind, Failure, FailureKind, Generation, RefreshReport, ServerConfig,
 };
+use crate::mcp::calls::{complete, get_prompt, read_resource};
 use crate::mcp::negotiate::Era;
 use crate::mcp::process::{Ladder, ParentVariables};
-use crate::mcp::{ConnectOptions, LineRing};
+use crate::mcp::{ConnectOptions, LineRing, Requester};
 
 /// How many requests may wait for an actor.
 const MAILBOX: usize = 64;
@@ -179,12 +180,24 @@ impl ClientActor {
 
     fn take_request(&mut self, request: Request) {
         match request {
-            Request::Read { uri, reply } => match &mut self.stage {
-                Stage::Up(live) => live.read(uri, reply),
-                _ => {
-                    let _ = reply.send(Err(self.not_connected()));
-                }
-            },
+            Request::Read { uri, reply } => self.call(reply, |requester| async move {
+                read_resource(&requester, &uri).await
+            }),
+            Request::GetPrompt {
+                name,
+                arguments,
+                reply,
+            } => self.call(reply, |requester| async move {
+                get_prompt(&requester, &name, &arguments).await
+            }),
+            Request::Complete {
+                of,
+                argument,
+                context,
+                reply,
+            } => self.call(reply, |requester| async move {
+                complete(&requester, of, argument, context).await
+            }),
             Request::Demand { group, reply } => {
                 let ticket = self.awaited(group);
                 self.waiters.push(Waiter {
@@ -214,6 +227,22 @@ impl ClientActor {
                 let _ = reply.send(self.lines.since(seq));
             }
             Request::Shutdown(ladder) => self.turn(Next::End, ladder),
+        }
+    }
+
+    fn call<T, F>(
+        &mut self,
+        reply: oneshot::Sender<Result<T, Failure>>,
+        call: impl FnOnce(Requester) -> F,
+    ) where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Failure>> + Send + 'static,
+    {
+        if let Stage::Up(live) = &mut self.stage {
+            live.call(reply, call);
+        } else {
+            // A failed send: nobody waits for it any more.
+            let _ = reply.send(Err(self.not_connected()));
         }
     }
 

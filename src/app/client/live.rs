@@ -14,12 +14,10 @@ use super::slots::SeatGuard;
 use crate::app::engine::EngineOptions;
 use crate::domain::server::Mask;
 use crate::domain::{Epoch, Failure, Group, ListMethod, Session};
-use crate::mcp::decode::contents::Content;
 use crate::mcp::listen::listen;
 use crate::mcp::negotiate::Era;
 use crate::mcp::process::Ladder;
-use crate::mcp::resource::read_resource;
-use crate::mcp::{Connection, Signals, Subscription};
+use crate::mcp::{Connection, Requester, Signals, Subscription};
 
 /// How many calls run at once; the rest wait.
 const CALLS: usize = 16;
@@ -324,25 +322,27 @@ impl Live {
         self.succeeded[group as usize].map_or(Duration::ZERO, |at| at.elapsed())
     }
 
-    /// Reads a resource in a task of its own; nobody waiting any more cancels the call.
-    pub(super) fn read(
+    /// Makes a call in a task of its own; nobody waiting any more cancels it.
+    pub(super) fn call<T, F>(
         &mut self,
-        uri: String,
-        mut reply: oneshot::Sender<Result<Vec<Content>, Failure>>,
-    ) {
-        let requester = self.connection.requester();
+        mut reply: oneshot::Sender<Result<T, Failure>>,
+        call: impl FnOnce(Requester) -> F,
+    ) where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Failure>> + Send + 'static,
+    {
         let calls = Arc::clone(&self.calls);
         let mask = self.mask.clone();
+        let called = call(self.connection.requester());
         self.tasks.spawn(async move {
-            let read = async {
+            let outcome = async {
                 let _call = calls.acquire().await;
-                let contents = read_resource(&requester, &uri).await;
-                contents.map_err(|failure| mask.failure(failure))
+                called.await.map_err(|failure| mask.failure(failure))
             };
             tokio::select! {
-                contents = read => {
+                outcome = outcome => {
                     // A failed send: nobody waits for it any more.
-                    let _ = reply.send(contents);
+                    let _ = reply.send(outcome);
                 }
                 () = reply.closed() => {}
             }

@@ -7,11 +7,13 @@
 //! [`handshake`] reads the results of `initialize` and `server/discover`, tolerantly; [`contents`]
 //! that of `resources/read`, exactly.
 
+pub mod completion;
 pub mod contents;
 mod date;
 mod fields;
 pub mod handshake;
 mod lenient;
+pub mod prompt;
 mod reader;
 mod rules;
 mod schema;
