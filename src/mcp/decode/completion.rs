@@ -87,7 +87,7 @@ mod tests {
             Err("completion: a value is not a string"),
         );
         check(r#"{"completion":{}}"#, Err("completion: values is missing"));
-        check(r#"{}"#, Err("completion: completion is not an object"));
+        check("{}", Err("completion: completion is not an object"));
         check("[]", Err("completion: the result is not an object"));
     }
 }
