@@ -9,7 +9,7 @@ use super::client::ClientHandle;
 use super::definition::Definition;
 use super::supervisor::{Command, Supervisor};
 use crate::domain::{AppState, Event, Interest, ServerName, Settings};
-use crate::mcp::process::Ladder;
+use crate::mcp::process::{Children, Ladder, Launch, ParentVariables};
 
 /// How many commands may wait for the supervisor.
 const MAILBOX: usize = 256;
@@ -65,10 +65,17 @@ impl Engine {
     /// Starts an engine without servers on the current runtime.
     #[must_use]
     pub fn start(options: EngineOptions) -> Self {
+        let parent = ParentVariables::read(options.face.word());
+        Self::start_with(options, Arc::new(Children { parent }))
+    }
+
+    /// As [`Engine::start`], but what a server speaks to over stdio is started by the launcher.
+    #[must_use]
+    pub fn start_with(options: EngineOptions, launcher: Arc<dyn Launch>) -> Self {
         let (commands, mailbox) = mpsc::channel(MAILBOX);
         let (publish, state) = watch::channel(Arc::new(AppState::default()));
         let (events, _) = broadcast::channel(EVENTS_BUFFERED);
-        let supervisor = Supervisor::new(options, mailbox, publish, events.clone());
+        let supervisor = Supervisor::new(options, launcher, mailbox, publish, events.clone());
         Self {
             handle: EngineHandle {
                 commands,

@@ -16,7 +16,7 @@ pub mod definition;
 pub mod engine;
 pub mod supervisor;
 
-pub use crate::mcp::process::Ladder;
+pub use crate::mcp::process::{Ladder, Launch, Launched};
 pub use client::{ClientHandle, Demand};
 pub use definition::{Definition, Resolve};
 pub use engine::{Engine, EngineHandle, EngineOptions, Face};

@@ -17,7 +17,7 @@ use super::handler::Handler;
 use super::handshake::{Handshake, HandshakeError, client_info};
 use super::http;
 use super::lines::LineRing;
-use super::process::{self, Ladder, ParentVariables, Process, describe_exit};
+use super::process::{Ladder, Launch, Process, describe_exit};
 use super::reply::{Reply, RpcError};
 use super::signals::Signals;
 use super::traverse::seconds;
@@ -39,25 +39,25 @@ const ROUTING: Duration = Duration::from_millis(10);
 /// How long a pipe may stay open after its process has ended.
 const PIPE_GRACE: Duration = Duration::from_millis(100);
 
-/// Bounds on one connection, and what its child inherits.
+/// Bounds on one connection, and what starts its server.
 #[derive(Debug, Clone)]
 pub struct ConnectOptions {
     /// On connecting, the handshake included.
     pub connect_timeout: Duration,
     /// On one request.
     pub request_timeout: Duration,
-    /// Our environment and face.
-    pub parent: Arc<ParentVariables>,
+    /// Starts servers that speak over stdio.
+    pub launcher: Arc<dyn Launch>,
 }
 
 impl ConnectOptions {
     /// The server's own bounds where it has some, else those of the settings.
     #[must_use]
-    pub fn of(config: &ServerConfig, settings: &Settings, parent: Arc<ParentVariables>) -> Self {
+    pub fn of(config: &ServerConfig, settings: &Settings, launcher: Arc<dyn Launch>) -> Self {
         Self {
             connect_timeout: config.connect_timeout.unwrap_or(settings.connect_timeout),
             request_timeout: config.request_timeout.unwrap_or(settings.request_timeout),
-            parent,
+            launcher,
         }
     }
 }
@@ -123,10 +123,7 @@ impl Connection {
             Some(command) => format!("{command}: the connection closed"),
             None => "the connection closed".to_owned(),
         };
-        if let Some(process) = &mut self.process {
-            let words = last_words(process, &self.lines, self.first_line).await;
-            message.push_str(&words);
-        }
+        message.push_str(&last_words(self.process.as_mut(), &self.lines, self.first_line).await);
         Failure::new(FailureKind::Closed, message)
     }
 
@@ -138,9 +135,7 @@ impl Connection {
         }
         // Whatever still holds the pipe is dropped with it.
         drop(self.service);
-        if let Some(process) = self.process {
-            process.close(ladder).await;
-        }
+        close(self.process, ladder).await;
     }
 
     /// Hands the transport over to rmcp, which routes answers from now on.
@@ -196,6 +191,12 @@ async fn exited(process: Option<&Process>) {
     }
 }
 
+async fn close(process: Option<Process>, ladder: Ladder) {
+    if let Some(process) = process {
+        process.close(ladder).await;
+    }
+}
+
 async fn open_stdio(
     config: &StdioConfig,
     options: &ConnectOptions,
@@ -205,20 +206,15 @@ async fn open_stdio(
     let started = Instant::now();
     let first_line = lines.last_seq();
     let signals = Arc::new(Signals::default());
-    let child = match process::start(config, &options.parent, lines, &signals) {
-        Ok(child) => child,
+    let launched = match options.launcher.launch(config, lines, &signals) {
+        Ok(launched) => launched,
         Err(cause) => {
             let message = format!("could not start: {cause}");
             return Some(Err(Failure::new(FailureKind::Connect, message)));
         }
     };
-    let mut process = child.process;
-    let mut wire = Wire::new(
-        child.stdout,
-        child.stdin,
-        Arc::clone(&signals),
-        Arc::clone(lines),
-    );
+    let (mut process, stdin, stdout) = launched.into_parts();
+    let mut wire = Wire::new(stdout, stdin, Arc::clone(&signals), Arc::clone(lines));
     let handshake = timeout(
         options.connect_timeout,
         Handshake::new(&mut wire).initialize(),
@@ -227,7 +223,7 @@ async fn open_stdio(
         outcome = handshake => outcome,
         () = cancel.cancelled() => {
             drop(wire);
-            process.close(Ladder::PATIENT).await;
+            close(process, Ladder::PATIENT).await;
             return None;
         }
     };
@@ -238,7 +234,7 @@ async fn open_stdio(
                 signals,
                 lines: Arc::clone(lines),
                 first_line,
-                process: Some(process),
+                process,
                 request_timeout: options.request_timeout,
                 command: Some(config.command.clone()),
             };
@@ -257,19 +253,21 @@ async fn open_stdio(
             ),
         ),
     };
-    let words = last_words(&mut process, lines, first_line).await;
+    let words = last_words(process.as_mut(), lines, first_line).await;
     let message = format!("{}: {failure}{words}", config.command);
     drop(wire);
-    process.close(Ladder::PATIENT).await;
+    close(process, Ladder::PATIENT).await;
     Some(Err(Failure::new(failure.kind, message)))
 }
 
 /// How the process ended, if it did, and what it wrote last: `, exit status 1; stderr: ...`.
-async fn last_words(process: &mut Process, lines: &LineRing, first_line: u64) -> String {
-    let mut words = match process.last_words().await {
-        Some(status) => format!(", {}", describe_exit(status)),
-        None => String::new(),
+async fn last_words(process: Option<&mut Process>, lines: &LineRing, first_line: u64) -> String {
+    let status = match process {
+        Some(process) => process.last_words().await,
+        None => None,
     };
+    let mut words =
+        status.map_or_else(String::new, |status| format!(", {}", describe_exit(status)));
     let tail = lines.stderr_tail(first_line, QUOTED_LINES);
     if !tail.is_empty() {
         words.push_str("; stderr: ");

@@ -36,7 +36,7 @@ use crate::domain::{
     DiscoveryError, Epoch, EventKind, Failure, FailureKind, Freshness, Generation, Group,
     RefreshReport, ServerConfig, ServerSnapshot, Status,
 };
-use crate::mcp::process::{Ladder, ParentVariables};
+use crate::mcp::process::{Ladder, Launch};
 use crate::mcp::{ConnectOptions, LineRing};
 
 /// How many requests may wait for an actor.
@@ -52,7 +52,7 @@ const COUNTER_SPACING: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Context {
     pub(in crate::app) options: Arc<EngineOptions>,
-    pub(in crate::app) parent: Arc<ParentVariables>,
+    pub(in crate::app) launcher: Arc<dyn Launch>,
     pub(in crate::app) slots: Arc<ConnectSlots>,
     pub(in crate::app) updates: mpsc::Sender<Update>,
 }
@@ -479,7 +479,7 @@ impl ClientActor {
             options: ConnectOptions::of(
                 &config,
                 &self.context.options.settings,
-                Arc::clone(&self.context.parent),
+                Arc::clone(&self.context.launcher),
             ),
             config,
             slots: Arc::clone(&self.context.slots),
