@@ -37,7 +37,7 @@ use crate::domain::{
     RefreshReport, ServerConfig, ServerSnapshot, Status,
 };
 use crate::mcp::negotiate::Era;
-use crate::mcp::process::{Ladder, ParentVariables};
+use crate::mcp::process::{Ladder, Launch};
 use crate::mcp::{ConnectOptions, LineRing};
 
 /// How many requests may wait for an actor.
@@ -53,7 +53,7 @@ const COUNTER_SPACING: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Context {
     pub(in crate::app) options: Arc<EngineOptions>,
-    pub(in crate::app) parent: Arc<ParentVariables>,
+    pub(in crate::app) launcher: Arc<dyn Launch>,
     pub(in crate::app) slots: Arc<ConnectSlots>,
     pub(in crate::app) updates: mpsc::Sender<Update>,
 }
@@ -499,7 +499,7 @@ impl ClientActor {
             options: ConnectOptions::of(
                 &config,
                 &self.context.options.settings,
-                Arc::clone(&self.context.parent),
+                Arc::clone(&self.context.launcher),
                 self.known_era,
             ),
             config,
