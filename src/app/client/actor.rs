@@ -409,6 +409,7 @@ impl ClientActor {
             outcome,
         } = refreshed;
         let wall = SystemTime::now();
+        let good_until = outcome.good_until();
         let opening = live.first_catalog_is_open() && self.shelf.is_published();
         let applied = self.shelf.apply(
             outcome,
@@ -417,7 +418,10 @@ impl ClientActor {
                 wall,
             },
         );
-        live.finished(group, start.ticket, applied.failures.is_empty());
+        if applied.failures.is_empty() {
+            live.succeeded(group, good_until);
+        }
+        live.finished(group, start.ticket);
         // The listings of a first catalog share its generation.
         if !applied.counts.is_empty() && !opening {
             self.generation = self.generation.next();
@@ -533,12 +537,13 @@ impl ClientActor {
             return None;
         };
         let catalog = &self.shelf.catalog;
-        let clean = live
+        let fresh = live
             .methods()
             .iter()
             .filter(|method| method.group() == group)
             .all(|method| catalog.freshness(*method) == Freshness::Fresh);
-        live.awaited(group, clean).or(Some(0))
+        let healthy = fresh && !live.has_expired(group);
+        live.awaited(group, healthy).or(Some(0))
     }
 
     /// Answers those who waited for what has come, or cannot come.
