@@ -12,29 +12,28 @@
 //! child tasks and report back. Whatever changes the course goes through [`ClientActor::turn`],
 //! which first invalidates what is shown, then closes what is alive, and only then goes on.
 
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep_until};
-use tokio_util::sync::CancellationToken;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::connecting::Connecting;
 use super::discovery::{Moment, Shelf};
-use super::handle::{ClientHandle, Demand};
+use super::handle::ClientHandle;
 use super::live::Live;
 use super::message::{Opened, Refreshed, Report, Request};
-use super::refresh::Ticket;
 use super::report::{ActorId, Update};
+use super::show::Shown;
 use super::slots::{ConnectSlots, Seat};
+use super::stage::{Next, Rest, Retry, Stage, at, ended, judge, signalled};
+use super::waiting::Waiter;
 use crate::app::definition::Definition;
 use crate::app::engine::EngineOptions;
 use crate::domain::backoff::Backoff;
 use crate::domain::server::Mask;
 use crate::domain::{
-    DiscoveryError, Epoch, EventKind, Failure, FailureKind, Freshness, Generation, Group,
-    RefreshReport, ServerConfig, ServerSnapshot, Status,
+    Epoch, EventKind, Failure, FailureKind, Generation, RefreshReport, ServerConfig,
 };
 use crate::mcp::negotiate::Era;
 use crate::mcp::process::{Ladder, Launch};
@@ -45,9 +44,6 @@ const MAILBOX: usize = 64;
 
 /// How many reports of child tasks may wait for their actor.
 const REPORTS: usize = 64;
-
-/// Snapshots that differ only in counters (noise, stderr) follow each other no faster than this.
-const COUNTER_SPACING: Duration = Duration::from_millis(100);
 
 /// What all actors of an engine share.
 #[derive(Debug, Clone)]
@@ -61,98 +57,24 @@ pub(in crate::app) struct Context {
 /// One server's actor.
 #[derive(Debug)]
 pub(in crate::app) struct ClientActor {
-    id: ActorId,
-    context: Context,
+    pub(super) id: ActorId,
+    pub(super) context: Context,
     seat: Seat,
-    definition: Arc<Definition>,
+    pub(super) definition: Arc<Definition>,
     mailbox: mpsc::Receiver<Request>,
     reports: mpsc::Receiver<Report>,
     report_to: mpsc::Sender<Report>,
-    stage: Stage,
-    backoff: Backoff,
-    epoch: Epoch,
+    pub(super) stage: Stage,
+    pub(super) backoff: Backoff,
+    pub(super) epoch: Epoch,
     /// The era that a connection of this definition found out.
     known_era: Option<Era>,
-    generation: Generation,
-    shelf: Shelf,
-    lines: Arc<LineRing>,
-    waiters: Vec<Waiter>,
-    events: Vec<(SystemTime, EventKind)>,
-    shown: Shown,
-}
-
-/// Where the actor stands. Only `Up` and what is behind `Connecting` and `Closing` is alive.
-#[derive(Debug)]
-enum Stage {
-    Resting(Rest),
-    Waiting(Retry),
-    Connecting {
-        cancel: CancellationToken,
-        retry: Option<Retry>,
-    },
-    Up(Box<Live>),
-    Closing(Next),
-    Ended,
-}
-
-/// Why nothing is alive.
-#[derive(Debug, Clone)]
-enum Rest {
-    Disabled,
-    Untrusted,
-    NeedsAuth(Failure),
-    Failed(Failure),
-}
-
-/// A connection that was lost and will be tried again.
-#[derive(Debug, Clone)]
-struct Retry {
-    attempt: u32,
-    due: Instant,
-    cause: Failure,
-}
-
-/// What follows when nothing is alive any more.
-#[derive(Debug)]
-enum Next {
-    Rest(Rest),
-    Retry(Retry),
-    Connect,
-    /// The connection was lost `life` after it was established; how is still being found out.
-    Judge {
-        life: Duration,
-    },
-    End,
-}
-
-/// Somebody waits for a clean catalog.
-#[derive(Debug)]
-struct Waiter {
-    group: Group,
-    /// The refresh to wait for, once there is a connection.
-    ticket: Option<Ticket>,
-    reply: oneshot::Sender<Demand>,
-}
-
-/// What was published last, as far as the next publication depends on it.
-#[derive(Debug, Default)]
-struct Shown {
-    status: Option<(&'static str, u32)>,
-    counters: Counters,
-    counters_at: Option<Instant>,
-    counters_due: Option<Instant>,
-    dirty: bool,
-}
-
-/// What changes without anything having happened to the connection.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Counters {
-    /// Lines that were no message, and answers to nothing.
-    noise: u64,
-    /// The number of the last line of stderr, noise or log.
-    lines: u64,
-    /// Whether the server refused to tell when its lists change.
-    no_live_updates: bool,
+    pub(super) generation: Generation,
+    pub(super) shelf: Shelf,
+    pub(super) lines: Arc<LineRing>,
+    pub(super) waiters: Vec<Waiter>,
+    pub(super) events: Vec<(SystemTime, EventKind)>,
+    pub(super) shown: Shown,
 }
 
 impl ClientActor {
@@ -530,254 +452,5 @@ impl ClientActor {
         for waiter in &mut self.waiters {
             waiter.ticket = None;
         }
-    }
-
-    fn awaited(&mut self, group: Group) -> Option<Ticket> {
-        let Stage::Up(live) = &mut self.stage else {
-            return None;
-        };
-        let catalog = &self.shelf.catalog;
-        let fresh = live
-            .methods()
-            .iter()
-            .filter(|method| method.group() == group)
-            .all(|method| catalog.freshness(*method) == Freshness::Fresh);
-        let healthy = fresh && !live.has_expired(group);
-        live.awaited(group, healthy).or(Some(0))
-    }
-
-    /// Answers those who waited for what has come, or cannot come.
-    fn answer_waiters(&mut self) {
-        if self.waiters.is_empty() {
-            return;
-        }
-        let unreachable = match &self.stage {
-            Stage::Resting(_) | Stage::Ended => Some(self.not_connected()),
-            Stage::Waiting(_) | Stage::Connecting { .. } | Stage::Up(_) | Stage::Closing(_) => None,
-        };
-        let catalog = Arc::new(self.shelf.catalog.clone());
-        for waiter in std::mem::take(&mut self.waiters) {
-            let Waiter {
-                group,
-                ticket,
-                reply,
-            } = waiter;
-            let (error, age) = match (&self.stage, ticket) {
-                (Stage::Up(live), Some(ticket)) if live.is_done(group, ticket) => {
-                    let in_group = |error: &&DiscoveryError| {
-                        error.method.is_some_and(|method| method.group() == group)
-                    };
-                    let error = self.shelf.errors.iter().find(in_group);
-                    (error.map(|error| error.failure.clone()), live.age(group))
-                }
-                _ if unreachable.is_some() => (unreachable.clone(), Duration::ZERO),
-                _ => {
-                    if !reply.is_closed() {
-                        self.waiters.push(Waiter {
-                            group,
-                            ticket,
-                            reply,
-                        });
-                    }
-                    continue;
-                }
-            };
-            let _ = reply.send(Demand {
-                catalog: Arc::clone(&catalog),
-                error,
-                age,
-            });
-        }
-    }
-
-    fn not_connected(&self) -> Failure {
-        let status = self.status();
-        let kind = status
-            .failure()
-            .map_or(FailureKind::Connect, |failure| failure.kind);
-        let what = match &status {
-            Status::Disabled => "the server is disabled; enable it first".to_owned(),
-            Status::Untrusted => {
-                "the server is of a project file that was not approved; trust it first".to_owned()
-            }
-            other => match other.failure() {
-                Some(failure) => format!("not connected ({}: {failure})", other.word()),
-                None => format!("not connected ({})", other.word()),
-            },
-        };
-        Failure::new(kind, what)
-    }
-
-    fn status(&self) -> Status {
-        let reconnecting = |retry: &Retry, due: Option<Instant>| Status::Reconnecting {
-            attempt: retry.attempt,
-            limit: self.backoff.limit(),
-            due: due.map(Instant::into_std),
-            cause: retry.cause.clone(),
-        };
-        let resting = |rest: &Rest| match rest {
-            Rest::Disabled => Status::Disabled,
-            Rest::Untrusted => Status::Untrusted,
-            Rest::NeedsAuth(failure) => Status::NeedsAuth(failure.clone()),
-            Rest::Failed(failure) => Status::Failed(failure.clone()),
-        };
-        match &self.stage {
-            Stage::Resting(rest) | Stage::Closing(Next::Rest(rest)) => resting(rest),
-            Stage::Waiting(retry) | Stage::Closing(Next::Retry(retry)) => {
-                reconnecting(retry, Some(retry.due))
-            }
-            Stage::Connecting {
-                retry: Some(retry), ..
-            } => reconnecting(retry, None),
-            Stage::Up(live) => Status::Connected(live.session()),
-            Stage::Connecting { retry: None, .. }
-            | Stage::Closing(Next::Connect | Next::Judge { .. }) => Status::Connecting,
-            Stage::Closing(Next::End) | Stage::Ended => Status::Disabled,
-        }
-    }
-
-    /// Publishes if something that is shown has changed.
-    async fn publish(&mut self) {
-        let counters = self.counters();
-        if counters != self.shown.counters {
-            let now = Instant::now();
-            let due = self
-                .shown
-                .counters_at
-                .map_or(now, |at| at + COUNTER_SPACING);
-            if due <= now {
-                self.shown.dirty = true;
-            } else {
-                self.shown.counters_due = Some(due);
-            }
-        }
-        let held = match &mut self.stage {
-            Stage::Up(live) => live.holds_first_catalog(),
-            _ => false,
-        };
-        if !self.shown.dirty || held {
-            return;
-        }
-        let status = self.status();
-        self.note_status(&status);
-        self.shown.dirty = false;
-        self.shown.counters = counters;
-        self.shown.counters_at = Some(Instant::now());
-        self.shown.counters_due = None;
-        let update = Update {
-            from: self.id,
-            snapshot: Arc::new(self.snapshot(status)),
-            events: std::mem::take(&mut self.events),
-        };
-        if self.context.updates.send(update).await.is_err() {
-            tracing::debug!("a snapshot came after the engine had ended");
-        }
-    }
-
-    /// Adds an event if the status is another one, or another attempt.
-    fn note_status(&mut self, status: &Status) {
-        let attempt = match status {
-            Status::Reconnecting { attempt, .. } => *attempt,
-            _ => 0,
-        };
-        let now = (status.word(), attempt);
-        let passing = matches!(self.stage, Stage::Closing(Next::Judge { .. } | Next::End));
-        if self.shown.status == Some(now) || passing {
-            return;
-        }
-        self.shown.status = Some(now);
-        // Before the refreshes of the same publication: they happened in it.
-        let event = EventKind::Status {
-            word: status.word(),
-            failure: status.failure().cloned(),
-        };
-        self.events.insert(0, (SystemTime::now(), event));
-    }
-
-    fn counters(&self) -> Counters {
-        let (noise, no_live_updates) = match &self.stage {
-            Stage::Up(live) => (live.signals().noise_count(), live.has_no_live_updates()),
-            _ => (self.shown.counters.noise, false),
-        };
-        Counters {
-            noise,
-            lines: self.lines.last_seq(),
-            no_live_updates,
-        }
-    }
-
-    fn snapshot(&self, status: Status) -> ServerSnapshot {
-        let (asked, refreshing, latency) = match &self.stage {
-            Stage::Up(live) => (
-                Arc::clone(live.methods()),
-                live.refreshing(),
-                live.signals().latency(),
-            ),
-            _ => (Arc::default(), Vec::new(), None),
-        };
-        let connection_error = status.failure().map(|failure| DiscoveryError {
-            method: None,
-            failure: failure.clone(),
-            at: SystemTime::now(),
-            count: 1,
-            kept: false,
-        });
-        let definition = &self.definition;
-        ServerSnapshot {
-            name: definition.name.clone(),
-            transport: definition.transport,
-            target: Arc::clone(&definition.target),
-            origin: definition.origin.clone(),
-            status,
-            epoch: self.epoch,
-            generation: self.generation,
-            catalog: Arc::new(self.shelf.catalog.clone()),
-            asked,
-            refreshing: refreshing.into(),
-            errors: connection_error
-                .into_iter()
-                .chain(self.shelf.errors.iter().cloned())
-                .collect(),
-            latency,
-            no_live_updates: self.shown.counters.no_live_updates,
-            noise: self.shown.counters.noise,
-            stderr_lines: self.shown.counters.lines,
-        }
-    }
-}
-
-/// What follows a lost connection: another attempt, or the end of trying.
-fn judge(backoff: &mut Backoff, live: bool, cause: Failure) -> Next {
-    let jitter = RandomState::new().hash_one(0_u8) % 1_000;
-    #[expect(clippy::cast_precision_loss, reason = "the number is below 1,000")]
-    let jitter = jitter as f64 / 1_000.0;
-    match backoff.next(jitter).filter(|_| live) {
-        Some((attempt, wait)) => Next::Retry(Retry {
-            attempt,
-            due: Instant::now() + wait,
-            cause,
-        }),
-        None => Next::Rest(Rest::Failed(cause)),
-    }
-}
-
-async fn ended(stage: &Stage) {
-    match stage {
-        Stage::Up(live) => live.ended().await,
-        _ => std::future::pending().await,
-    }
-}
-
-async fn signalled(stage: &Stage) {
-    match stage {
-        Stage::Up(live) => live.signals().changed().await,
-        _ => std::future::pending().await,
-    }
-}
-
-async fn at(wake: Option<Instant>) {
-    match wake {
-        Some(wake) => sleep_until(wake).await,
-        None => std::future::pending().await,
     }
 }
