@@ -37,7 +37,7 @@ use crate::domain::{
 };
 use crate::mcp::calls::{complete, get_prompt, read_resource};
 use crate::mcp::negotiate::Era;
-use crate::mcp::process::{Ladder, ParentVariables};
+use crate::mcp::process::{Ladder, Launch};
 use crate::mcp::{ConnectOptions, LineRing, Requester};
 
 /// How many requests may wait for an actor.
@@ -50,7 +50,7 @@ const REPORTS: usize = 64;
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Context {
     pub(in crate::app) options: Arc<EngineOptions>,
-    pub(in crate::app) parent: Arc<ParentVariables>,
+    pub(in crate::app) launcher: Arc<dyn Launch>,
     pub(in crate::app) slots: Arc<ConnectSlots>,
     pub(in crate::app) updates: mpsc::Sender<Update>,
 }
@@ -360,6 +360,7 @@ impl ClientActor {
             outcome,
         } = refreshed;
         let wall = SystemTime::now();
+        let good_until = outcome.good_until();
         let opening = live.first_catalog_is_open() && self.shelf.is_published();
         let applied = self.shelf.apply(
             outcome,
@@ -368,7 +369,10 @@ impl ClientActor {
                 wall,
             },
         );
-        live.finished(group, start.ticket, applied.failures.is_empty());
+        if applied.failures.is_empty() {
+            live.succeeded(group, good_until);
+        }
+        live.finished(group, start.ticket);
         // The listings of a first catalog share its generation.
         if !applied.counts.is_empty() && !opening {
             self.generation = self.generation.next();
@@ -450,7 +454,7 @@ impl ClientActor {
             options: ConnectOptions::of(
                 &config,
                 &self.context.options.settings,
-                Arc::clone(&self.context.parent),
+                Arc::clone(&self.context.launcher),
                 self.known_era,
             ),
             config,

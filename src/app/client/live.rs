@@ -37,7 +37,7 @@ pub(super) struct Live {
     reports: mpsc::Sender<Report>,
     queues: [RefreshQueue; 3],
     done: [Ticket; 3],
-    succeeded: [Option<Instant>; 3],
+    succeeded: [Option<Success>; 3],
     methods: Arc<[ListMethod]>,
     traversal_timeout: Duration,
     calls: Arc<Semaphore>,
@@ -58,6 +58,13 @@ pub(super) enum FirstCatalog {
     Held(Instant),
     /// It was published.
     Published,
+}
+
+/// A refresh that succeeded.
+#[derive(Debug, Clone, Copy)]
+struct Success {
+    at: Instant,
+    good_until: Option<Instant>,
 }
 
 /// Whether the lists wait for a subscription: in the era without `initialize` it is opened before
@@ -253,14 +260,30 @@ impl Live {
         started
     }
 
+    /// The listings of the group are complete, and good until then where the server says so.
+    pub(super) fn succeeded(&mut self, group: Group, good_until: Option<Instant>) {
+        self.succeeded[group as usize] = Some(Success {
+            at: Instant::now(),
+            good_until,
+        });
+    }
+
+    /// Whether the group's listings are older than the server thinks good, and it does not tell
+    /// when they change: a modern server whose acknowledged filter lacks them.
+    pub(super) fn has_expired(&self, group: Group) -> bool {
+        let untold = match self.signals().subscription() {
+            Subscription::Acknowledged(groups) => !groups[group as usize],
+            Subscription::Unanswered | Subscription::Refused => false,
+        };
+        let good_until = self.succeeded[group as usize].and_then(|success| success.good_until);
+        untold && good_until.is_some_and(|until| until <= Instant::now())
+    }
+
     /// A refresh of the group ended.
-    pub(super) fn finished(&mut self, group: Group, ticket: Ticket, ok: bool) {
+    pub(super) fn finished(&mut self, group: Group, ticket: Ticket) {
         let now = Instant::now();
         self.queues[group as usize].finished(now.into_std());
         self.done[group as usize] = ticket;
-        if ok {
-            self.succeeded[group as usize] = Some(now);
-        }
         while self.tasks.try_join_next().is_some() {}
         if self.first_catalog == FirstCatalog::Awaited {
             self.first_catalog = FirstCatalog::Held(now + FIRST_CATALOG_GRACE);
@@ -300,13 +323,13 @@ impl Live {
             .collect()
     }
 
-    /// The refresh that a demand made now has to wait for; starts one if the last one failed.
-    /// `None` where the catalog is clean, or the group is not asked for.
-    pub(super) fn awaited(&mut self, group: Group, clean: bool) -> Option<Ticket> {
+    /// The refresh that a demand made now has to wait for; starts one if the last one failed, or
+    /// is too old. `None` where the catalog is healthy, or the group is not asked for.
+    pub(super) fn awaited(&mut self, group: Group, healthy: bool) -> Option<Ticket> {
         if !self.asks(group) {
             return None;
         }
-        if !clean && !self.queues[group as usize].is_dirty() {
+        if !healthy && !self.queues[group as usize].is_dirty() {
             self.request(group);
         }
         self.queues[group as usize].awaited()
@@ -319,7 +342,7 @@ impl Live {
 
     /// How long ago a refresh of the group last succeeded.
     pub(super) fn age(&self, group: Group) -> Duration {
-        self.succeeded[group as usize].map_or(Duration::ZERO, |at| at.elapsed())
+        self.succeeded[group as usize].map_or(Duration::ZERO, |success| success.at.elapsed())
     }
 
     /// Makes a call in a task of its own; nobody waiting any more cancels it.

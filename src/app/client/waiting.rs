@@ -26,12 +26,13 @@ impl ClientActor {
             return None;
         };
         let catalog = &self.shelf.catalog;
-        let clean = live
+        let fresh = live
             .methods()
             .iter()
             .filter(|method| method.group() == group)
             .all(|method| catalog.freshness(*method) == Freshness::Fresh);
-        live.awaited(group, clean).or(Some(0))
+        let healthy = fresh && !live.has_expired(group);
+        live.awaited(group, healthy).or(Some(0))
     }
 
     /// Answers those who waited for what has come, or cannot come.
