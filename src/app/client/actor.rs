@@ -196,14 +196,19 @@ impl ClientActor {
             },
             Some(report) = self.reports.recv() => self.take_report(report),
             () = ended(&self.stage) => self.take_end(),
-            () = signalled(&self.stage) => {
-                if let Stage::Up(live) = &mut self.stage {
-                    live.take_notifications();
-                }
-            }
+            () = signalled(&self.stage) => self.take_notifications(),
             () = at(wake) => {}
         }
         self.take_time();
+    }
+
+    /// Takes what the server has notified; a program that does not stay does not follow it.
+    fn take_notifications(&mut self) {
+        if let Stage::Up(live) = &mut self.stage
+            && self.context.options.live
+        {
+            live.take_notifications();
+        }
     }
 
     fn next_wake(&self) -> Option<Instant> {
