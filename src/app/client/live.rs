@@ -41,8 +41,6 @@ pub(super) struct Live {
     methods: Arc<[ListMethod]>,
     traversal_timeout: Duration,
     calls: Arc<Semaphore>,
-    /// Whether notifications lead to refreshes: not in a one-shot command.
-    follows: bool,
     first_catalog: FirstCatalog,
     subscription: Listening,
     /// When the connection was established.
@@ -102,7 +100,6 @@ impl Live {
             connection: opened.connection,
             seat: opened.seat,
             mask: opened.mask,
-            follows: options.live,
             tasks: JoinSet::new(),
             reports,
             queues: [(); 3].map(|()| RefreshQueue::new(options.settings.debounce)),
@@ -207,7 +204,7 @@ impl Live {
         let now = Instant::now().into_std();
         for group in Group::ALL {
             let count = self.connection.signals.take_list_changed(group);
-            if count > 0 && self.follows && self.asks(group) {
+            if count > 0 && self.asks(group) {
                 self.queues[group as usize].notify(count, now);
             }
         }
