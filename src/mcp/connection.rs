@@ -17,7 +17,7 @@ use super::handler::Handler;
 use super::http;
 use super::lines::LineRing;
 use super::negotiate::{Agreed, Era};
-use super::process::{Ladder, ParentVariables, Process, describe_exit};
+use super::process::{Ladder, Launch, Process, describe_exit};
 use super::reply::{Reply, RpcError};
 use super::signals::Signals;
 use super::stdio;
@@ -39,7 +39,7 @@ const ROUTING: Duration = Duration::from_millis(10);
 /// How long a pipe may stay open after its process has ended.
 const PIPE_GRACE: Duration = Duration::from_millis(100);
 
-/// Bounds on one connection, and what its child inherits.
+/// Bounds on one connection, and what starts its server.
 #[derive(Debug, Clone)]
 pub struct ConnectOptions {
     /// Which era the definition wants.
@@ -52,8 +52,8 @@ pub struct ConnectOptions {
     pub connect_timeout: Duration,
     /// On one request.
     pub request_timeout: Duration,
-    /// Our environment and face.
-    pub parent: Arc<ParentVariables>,
+    /// Starts servers that speak over stdio.
+    pub launcher: Arc<dyn Launch>,
 }
 
 impl ConnectOptions {
@@ -62,7 +62,7 @@ impl ConnectOptions {
     pub fn of(
         config: &ServerConfig,
         settings: &Settings,
-        parent: Arc<ParentVariables>,
+        launcher: Arc<dyn Launch>,
         known_era: Option<Era>,
     ) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl ConnectOptions {
             probe_timeout: settings.probe_timeout,
             connect_timeout: config.connect_timeout.unwrap_or(settings.connect_timeout),
             request_timeout: config.request_timeout.unwrap_or(settings.request_timeout),
-            parent,
+            launcher,
         }
     }
 }
@@ -123,24 +123,24 @@ impl Connection {
     /// Waits until the other side has ended the connection: its stream or its process.
     pub async fn ended(&self) {
         tokio::select! {
-            () = self.signals.closed.cancelled() => {}
+            () = self.signals.ended() => {}
             () = exited(self.process.as_ref()) => {
                 // What it wrote last may still be in the pipe; a descendant may hold it open.
-                let _ = timeout(PIPE_GRACE, self.signals.closed.cancelled()).await;
+                let _ = timeout(PIPE_GRACE, self.signals.ended()).await;
             }
         }
     }
 
     /// How an ended connection ended. Takes a moment: a process's last words may still come.
     pub async fn cause_of_end(&mut self) -> Failure {
+        if let Some(cause) = self.signals.cause() {
+            return cause;
+        }
         let mut message = match &self.command {
             Some(command) => format!("{command}: the connection closed"),
             None => "the connection closed".to_owned(),
         };
-        if let Some(process) = &mut self.process {
-            let words = last_words(process, &self.lines, self.first_line).await;
-            message.push_str(&words);
-        }
+        message.push_str(&last_words(self.process.as_mut(), &self.lines, self.first_line).await);
         Failure::new(FailureKind::Closed, message)
     }
 
@@ -152,9 +152,7 @@ impl Connection {
         }
         // Whatever still holds the pipe is dropped with it.
         drop(self.service);
-        if let Some(process) = self.process {
-            process.close(ladder).await;
-        }
+        close(self.process, ladder).await;
     }
 
     /// Hands the transport over to rmcp, which routes answers from now on.
@@ -212,12 +210,24 @@ async fn exited(process: Option<&Process>) {
     }
 }
 
+pub(super) async fn close(process: Option<Process>, ladder: Ladder) {
+    if let Some(process) = process {
+        process.close(ladder).await;
+    }
+}
+
 /// How the process ended, if it did, and what it wrote last: `, exit status 1; stderr: ...`.
-pub(super) async fn last_words(process: &mut Process, lines: &LineRing, first_line: u64) -> String {
-    let mut words = match process.last_words().await {
-        Some(status) => format!(", {}", describe_exit(status)),
-        None => String::new(),
+pub(super) async fn last_words(
+    process: Option<&mut Process>,
+    lines: &LineRing,
+    first_line: u64,
+) -> String {
+    let status = match process {
+        Some(process) => process.last_words().await,
+        None => None,
     };
+    let mut words =
+        status.map_or_else(String::new, |status| format!(", {}", describe_exit(status)));
     let tail = lines.stderr_tail(first_line, QUOTED_LINES);
     if !tail.is_empty() {
         words.push_str("; stderr: ");
@@ -318,17 +328,26 @@ impl Requester {
                 CallError::Timeout(self.timeout)
             }
         };
-        let options = PeerRequestOptions::no_options();
-        let sent = timeout_at(until, self.peer.send_cancellable_request(request, options))
+        timeout_at(until, self.call_unbounded(request))
             .await
-            .map_err(|_| given_up())?;
+            .map_err(|_| given_up())?
+    }
+
+    /// Sends a request whose answer may take as long as the connection lives.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no result.
+    pub async fn call_unbounded(&self, request: ClientRequest) -> Result<String, CallError> {
+        let options = PeerRequestOptions::no_options();
+        let sent = self.peer.send_cancellable_request(request, options).await;
         let mut outstanding = Outstanding(Some(sent.map_err(|error| explain(&error))?));
         let Some(handle) = outstanding.0.as_mut() else {
             return Err(CallError::Closed);
         };
         let answer = tokio::select! {
-            answer = timeout_at(until, &mut handle.rx) => answer.map_err(|_| given_up())?,
-            () = self.signals.closed.cancelled() => {
+            answer = &mut handle.rx => answer,
+            () = self.signals.ended() => {
                 // The answer may have been read before the end: rmcp gets a moment to route it.
                 timeout(ROUTING, &mut handle.rx).await.map_err(|_| CallError::Closed)?
             }

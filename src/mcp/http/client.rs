@@ -120,10 +120,17 @@ impl HttpClient {
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, HttpError> {
-        request
-            .send()
-            .await
-            .map_err(|error| self.failed(HttpFailure::of(&error)))
+        request.send().await.map_err(|error| {
+            let failure = HttpFailure::of(&error);
+            if error.is_connect() {
+                // A server that cannot be reached is gone, whichever request finds it out.
+                self.inner.signals.end(Some(Failure::new(
+                    FailureKind::Closed,
+                    Arc::clone(&failure.failure.message),
+                )));
+            }
+            self.failed(failure)
+        })
     }
 
     /// The answer of a body of JSON: the one to the request that was posted.
@@ -203,7 +210,10 @@ impl HttpClient {
     ) -> Result<StreamableHttpPostResponse, HttpError> {
         let status = response.status();
         if status == StatusCode::NOT_FOUND && session {
-            self.inner.signals.closed.cancel();
+            self.inner.signals.end(Some(Failure::new(
+                FailureKind::Closed,
+                "the server has forgotten the session",
+            )));
             return Err(StreamableHttpError::SessionExpired);
         }
         let retry_after = response

@@ -132,7 +132,20 @@ impl Ground for Remote<'_> {
 
 /// The failure with the URL in front.
 fn at(config: &HttpConfig, failure: &Failure) -> Failure {
-    Failure::new(failure.kind, format!("{}: {failure}", config.url))
+    Failure::new(failure.kind, format!("{}: {failure}", shown(&config.url)))
+}
+
+/// The URL without what may be a secret: user, password, query and fragment.
+fn shown(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or(url);
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let host = authority.rsplit('@').next().unwrap_or(authority);
+            format!("{scheme}://{host}{path}")
+        }
+        None => url.to_owned(),
+    }
 }
 
 /// The configured headers, checked.
@@ -153,4 +166,18 @@ fn headers(config: &HttpConfig) -> Result<HashMap<HeaderName, HeaderValue>, Fail
             Ok((key, text))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_shown_without_what_may_be_secret() {
+        let check = |url, expected: &str| assert_eq!(shown(url), expected);
+        check("https://a.example/mcp?key=1#x", "https://a.example/mcp");
+        check("https://me:pw@a.example:8/mcp", "https://a.example:8/mcp");
+        check("http://a.example", "http://a.example");
+        check("no url", "no url");
+    }
 }
