@@ -1,10 +1,10 @@
 //! The program: parse, start, dispatch, exit code.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
 use mcpdeck::app::config_store::{LoadRequest, Loaded};
 use mcpdeck::app::{Definition, EngineOptions, EngineThread, Face, Ladder, Manager};
 use mcpdeck::cli::{self, Args, Command, Exit};
@@ -15,7 +15,8 @@ use mcpdeck::tui::{self, DeckError, DeckOptions, Ending};
 use mcpdeck::{demo, telemetry};
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let line: Vec<OsString> = std::env::args_os().collect();
+    let args = Args::read(&line).unwrap_or_else(|error| error.exit());
     let _log = telemetry::state_folder(|name| std::env::var_os(name))
         .and_then(|folder| telemetry::start(&folder));
     telemetry::log_panics();

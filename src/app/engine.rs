@@ -56,6 +56,18 @@ pub struct EngineOptions {
     pub settings: Settings,
 }
 
+impl EngineOptions {
+    /// How patiently processes are ended that nobody waits for.
+    #[must_use]
+    pub const fn ladder(&self) -> Ladder {
+        if self.live {
+            Ladder::PATIENT
+        } else {
+            Ladder::BRISK
+        }
+    }
+}
+
 /// A running engine; it ends with [`Engine::shutdown`].
 #[derive(Debug)]
 pub struct Engine {

@@ -52,6 +52,8 @@ pub struct ConnectOptions {
     pub connect_timeout: Duration,
     /// On one request.
     pub request_timeout: Duration,
+    /// How a child is ended that does not come to be connected.
+    pub ladder: Ladder,
     /// Starts servers that speak over stdio.
     pub launcher: Arc<dyn Launch>,
 }
@@ -64,6 +66,7 @@ impl ConnectOptions {
         settings: &Settings,
         launcher: Arc<dyn Launch>,
         known_era: Option<Era>,
+        ladder: Ladder,
     ) -> Self {
         Self {
             protocol: config.protocol,
@@ -71,6 +74,7 @@ impl ConnectOptions {
             probe_timeout: settings.probe_timeout,
             connect_timeout: config.connect_timeout.unwrap_or(settings.connect_timeout),
             request_timeout: config.request_timeout.unwrap_or(settings.request_timeout),
+            ladder,
             launcher,
         }
     }

@@ -10,7 +10,7 @@ use super::connection::{ConnectOptions, Connection, Parts, close, last_words, se
 use super::handshake::HandshakeError;
 use super::lines::LineRing;
 use super::negotiate::{Era, Ground, Plan, negotiate};
-use super::process::{Ladder, Process, Stdout};
+use super::process::{Process, Stdout};
 use super::signals::Signals;
 use super::traverse::seconds;
 use super::wire::Wire;
@@ -124,7 +124,7 @@ impl<'a> Child<'a> {
     async fn end(&mut self) {
         // Closing a pipe cannot fail in a way that matters to a process that is to end.
         let _ = self.wire.close().await;
-        close(self.process.take(), Ladder::PATIENT).await;
+        close(self.process.take(), self.options.ladder).await;
         self.started = false;
     }
 }

@@ -113,7 +113,7 @@ impl ClientActor {
 
     async fn run(mut self) {
         let next = self.as_defined();
-        self.turn(next, Ladder::PATIENT);
+        self.turn(next, self.context.options.ladder());
         self.publish().await;
         while !matches!(self.stage, Stage::Ended) {
             self.step().await;
@@ -130,7 +130,7 @@ impl ClientActor {
             request = self.mailbox.recv() => match request {
                 Some(request) => self.take_request(request),
                 // Nobody can ask for anything any more.
-                None => self.turn(Next::End, Ladder::PATIENT),
+                None => self.turn(Next::End, self.context.options.ladder()),
             },
             Some(report) = self.reports.recv() => self.take_report(report),
             () = ended(&self.stage) => self.take_end(),
@@ -258,7 +258,7 @@ impl ClientActor {
         self.definition = definition;
         self.backoff = Backoff::new(self.backoff.limit());
         let next = self.as_defined();
-        self.turn(next, Ladder::PATIENT);
+        self.turn(next, self.context.options.ladder());
     }
 
     fn as_defined(&self) -> Next {
@@ -303,13 +303,14 @@ impl ClientActor {
             Stage::Connecting { retry, .. } => match outcome {
                 Some(Ok(opened)) => self.go_up(epoch, opened),
                 Some(Err(failure)) => self.take_failure(failure, retry.is_some()),
-                None => self.turn(Next::Connect, Ladder::PATIENT),
+                None => self.turn(Next::Connect, self.context.options.ladder()),
             },
             // It was called off. If the handshake was faster, what it opened is closed first.
             Stage::Closing(next) => match outcome {
                 Some(Ok(opened)) => {
                     self.stage = Stage::Closing(next);
-                    self.live(epoch, opened).close(Ladder::PATIENT);
+                    let ladder = self.context.options.ladder();
+                    self.live(epoch, opened).close(ladder);
                 }
                 Some(Err(_)) | None => self.proceed(next),
             },
@@ -405,7 +406,7 @@ impl ClientActor {
             let life = live.since.elapsed();
             self.invalidate();
             self.stage = Stage::Closing(Next::Judge { life });
-            live.bury();
+            live.bury(self.context.options.ladder());
         }
     }
 
@@ -463,6 +464,7 @@ impl ClientActor {
                 &self.context.options.settings,
                 Arc::clone(&self.context.launcher),
                 self.known_era,
+                self.context.options.ladder(),
             ),
             config,
             slots: Arc::clone(&self.context.slots),

@@ -381,14 +381,14 @@ impl Live {
     }
 
     /// The other side has ended the connection: tells why, then closes what is left of it.
-    pub(super) fn bury(mut self) {
+    pub(super) fn bury(mut self, ladder: Ladder) {
         self.tasks.abort_all();
         let (mut connection, seat, reports) = (self.connection, self.seat, self.reports);
         let (epoch, mask) = (self.epoch, self.mask);
         tokio::spawn(async move {
             let cause = mask.failure(connection.cause_of_end().await);
             let _ = reports.send(Report::Lost(epoch, cause)).await;
-            connection.close(Ladder::PATIENT).await;
+            connection.close(ladder).await;
             drop(seat);
             let _ = reports.send(Report::Closed).await;
         });
