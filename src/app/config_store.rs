@@ -1,7 +1,11 @@
-//! The config files: which ones there are, and what is in them together.
+//! The config files: which ones there are, what is in them together, and edits of them.
 //!
 //! Everything here blocks: it is called before the runtime starts or through `spawn_blocking`.
 //! What the texts mean is the business of [`crate::config`].
+
+mod write;
+
+pub use write::{Outcome, StoreError, apply};
 
 use std::fs::File;
 use std::io::{self, Read};

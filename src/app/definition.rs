@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use crate::app::config_store::read_env_file;
 use crate::config::{self, Entry, Environment};
-use crate::domain::{Failure, Origin, ServerConfig, ServerName, TransportKind};
+use crate::domain::{
+    Epoch, Failure, Generation, Origin, ServerConfig, ServerName, ServerSnapshot, Status,
+    TransportKind,
+};
 
 /// The definition of one server. Disabled wins over untrusted, that over what is wrong with it.
 #[derive(Debug, Clone)]
@@ -45,6 +48,36 @@ impl Definition {
                 config::resolve(&entry, &environment, &read_env_file)
                     .map_err(|problem| problem.to_failure())
             })),
+        }
+    }
+}
+
+impl Definition {
+    /// How the server stands before its actor has said anything.
+    #[must_use]
+    pub fn first_snapshot(&self) -> ServerSnapshot {
+        ServerSnapshot {
+            name: self.name.clone(),
+            transport: self.transport,
+            target: Arc::clone(&self.target),
+            origin: self.origin.clone(),
+            status: if !self.enabled {
+                Status::Disabled
+            } else if self.trusted {
+                Status::Connecting
+            } else {
+                Status::Untrusted
+            },
+            epoch: Epoch::default(),
+            generation: Generation::default(),
+            catalog: Arc::default(),
+            asked: Arc::default(),
+            refreshing: Arc::default(),
+            errors: Arc::default(),
+            latency: None,
+            no_live_updates: false,
+            noise: 0,
+            stderr_lines: 0,
         }
     }
 }

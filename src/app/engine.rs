@@ -1,6 +1,8 @@
 //! The engine's handle: what faces and library users may ask of it.
 
+use std::io;
 use std::sync::Arc;
+use std::thread;
 
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -65,23 +67,16 @@ impl Engine {
     /// Starts an engine without servers on the current runtime.
     #[must_use]
     pub fn start(options: EngineOptions) -> Self {
-        let parent = ParentVariables::read(options.face.word());
-        Self::start_with(options, Arc::new(Children { parent }))
+        let launcher = Arc::new(children(&options));
+        Self::start_with(options, launcher)
     }
 
     /// As [`Engine::start`], but what a server speaks to over stdio is started by the launcher.
     #[must_use]
     pub fn start_with(options: EngineOptions, launcher: Arc<dyn Launch>) -> Self {
-        let (commands, mailbox) = mpsc::channel(MAILBOX);
-        let (publish, state) = watch::channel(Arc::new(AppState::default()));
-        let (events, _) = broadcast::channel(EVENTS_BUFFERED);
-        let supervisor = Supervisor::new(options, launcher, mailbox, publish, events.clone());
+        let (handle, supervisor) = prepare(options, Vec::new(), launcher);
         Self {
-            handle: EngineHandle {
-                commands,
-                state,
-                events,
-            },
+            handle,
             supervisor: tokio::spawn(supervisor.run()),
         }
     }
@@ -98,6 +93,99 @@ impl Engine {
         if let Err(error) = self.supervisor.await {
             tracing::error!(%error, "the supervisor did not end well");
         }
+    }
+}
+
+/// What starts child processes with our environment.
+fn children(options: &EngineOptions) -> Children {
+    Children {
+        parent: ParentVariables::read(options.face.word()),
+    }
+}
+
+/// An engine with these servers that does not run yet. Its first state lists them already.
+fn prepare(
+    options: EngineOptions,
+    servers: Vec<Definition>,
+    launcher: Arc<dyn Launch>,
+) -> (EngineHandle, Supervisor) {
+    let (commands, mailbox) = mpsc::channel(MAILBOX);
+    let first = AppState {
+        servers: servers
+            .iter()
+            .map(|definition| Arc::new(definition.first_snapshot()))
+            .collect(),
+        ..AppState::default()
+    };
+    let (publish, state) = watch::channel(Arc::new(first));
+    let (events, _) = broadcast::channel(EVENTS_BUFFERED);
+    let supervisor = Supervisor::new(options, servers, launcher, mailbox, publish, events.clone());
+    let handle = EngineHandle {
+        commands,
+        state,
+        events,
+    };
+    (handle, supervisor)
+}
+
+/// An engine on a thread of its own, for a face that draws on this one. Children die with the
+/// thread that spawned them, so it lives until [`EngineThread::stop`].
+#[derive(Debug)]
+pub struct EngineThread {
+    handle: EngineHandle,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl EngineThread {
+    /// Starts an engine with the servers.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no thread, or no runtime.
+    pub fn start(options: EngineOptions, servers: Vec<Definition>) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let launcher = Arc::new(children(&options));
+        let (handle, supervisor) = prepare(options, servers, launcher);
+        let thread = thread::Builder::new()
+            .name("engine".to_owned())
+            .spawn(move || {
+                runtime.block_on(supervisor.run());
+                // A write to a config file that hangs must not keep us.
+                runtime.shutdown_timeout(std::time::Duration::from_millis(200));
+            })?;
+        Ok(Self {
+            handle,
+            thread: Some(thread),
+        })
+    }
+
+    /// A handle to it.
+    #[must_use]
+    pub fn handle(&self) -> EngineHandle {
+        self.handle.clone()
+    }
+
+    /// Closes all servers at once and waits until every child is reaped.
+    pub fn stop(mut self, ladder: Ladder) {
+        self.end(ladder);
+    }
+
+    fn end(&mut self, ladder: Ladder) {
+        if let Some(thread) = self.thread.take() {
+            self.handle.end(ladder);
+            if thread.join().is_err() {
+                tracing::error!("the engine's thread did not end well");
+            }
+        }
+    }
+}
+
+impl Drop for EngineThread {
+    /// A face that panics leaves no server behind.
+    fn drop(&mut self) {
+        self.end(Ladder::BRISK);
     }
 }
 
@@ -140,9 +228,12 @@ impl EngineHandle {
         self.tell(Command::Insert(index, definition)).await;
     }
 
-    /// Removes the server and closes its connection.
-    pub async fn remove(&self, name: &ServerName) {
-        self.tell(Command::Remove(name.clone())).await;
+    /// Removes the server and closes its connection. Returns its place and definition, with which
+    /// [`EngineHandle::insert`] brings it back; `None` if there is no such server.
+    pub async fn remove(&self, name: &ServerName) -> Option<(usize, Definition)> {
+        let (reply, answer) = oneshot::channel();
+        self.tell(Command::Remove(name.clone(), reply)).await;
+        answer.await.ok().flatten()
     }
 
     /// Switches the server on or off.
@@ -181,6 +272,17 @@ impl EngineHandle {
     pub async fn shutdown(&self, ladder: Ladder) {
         self.tell(Command::Shutdown(ladder)).await;
         self.commands.closed().await;
+    }
+
+    /// Tells the engine to end, from outside of any runtime.
+    fn end(&self, ladder: Ladder) {
+        if self
+            .commands
+            .blocking_send(Command::Shutdown(ladder))
+            .is_err()
+        {
+            tracing::debug!("the engine had ended already");
+        }
     }
 
     /// Delivers the command; an engine that has ended has nothing left to do.

@@ -14,9 +14,11 @@ pub mod client;
 pub mod config_store;
 pub mod definition;
 pub mod engine;
+pub mod manager;
 pub mod supervisor;
 
 pub use crate::mcp::process::{Ladder, Launch, Launched};
 pub use client::{ClientHandle, Demand};
 pub use definition::{Definition, Resolve};
-pub use engine::{Engine, EngineHandle, EngineOptions, Face};
+pub use engine::{Engine, EngineHandle, EngineOptions, EngineThread, Face};
+pub use manager::{Manager, Place, Told};

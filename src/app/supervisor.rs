@@ -25,7 +25,7 @@ const UPDATES: usize = 256;
 pub(super) enum Command {
     Put(Vec<Definition>),
     Insert(usize, Definition),
-    Remove(ServerName),
+    Remove(ServerName, oneshot::Sender<Option<(usize, Definition)>>),
     SetEnabled(ServerName, bool),
     Refresh(ServerName),
     RefreshAll,
@@ -43,6 +43,8 @@ pub(super) struct Supervisor {
     updates: mpsc::Receiver<Update>,
     publish: watch::Sender<Arc<AppState>>,
     broadcast: broadcast::Sender<Arc<Event>>,
+    /// The servers to begin with.
+    first: Vec<Definition>,
     members: Vec<Member>,
     seats: HashMap<ServerName, Seat>,
     leaving: JoinSet<()>,
@@ -57,9 +59,10 @@ pub(super) struct Supervisor {
 struct Member {
     actor: u64,
     name: ServerName,
+    definition: Definition,
     mail: mpsc::Sender<Mail>,
     handle: ClientHandle,
-    snapshot: Option<Arc<ServerSnapshot>>,
+    snapshot: Arc<ServerSnapshot>,
 }
 
 /// What is delivered to an actor by its postman, in order.
@@ -77,6 +80,7 @@ const MAIL: usize = 64;
 impl Supervisor {
     pub(super) fn new(
         options: EngineOptions,
+        servers: Vec<Definition>,
         launcher: Arc<dyn Launch>,
         mailbox: mpsc::Receiver<Command>,
         publish: watch::Sender<Arc<AppState>>,
@@ -94,6 +98,7 @@ impl Supervisor {
             updates,
             publish,
             broadcast,
+            first: servers,
             members: Vec::new(),
             seats: HashMap::new(),
             leaving: JoinSet::new(),
@@ -105,6 +110,8 @@ impl Supervisor {
     }
 
     pub(super) async fn run(mut self) {
+        let first = std::mem::take(&mut self.first);
+        self.obey(Command::Put(first));
         let ladder = loop {
             tokio::select! {
                 command = self.mailbox.recv() => match command {
@@ -164,8 +171,16 @@ impl Supervisor {
                 }
                 self.publish();
             }
-            Command::Remove(name) => self.remove(&name),
-            Command::SetEnabled(name, enabled) => self.deliver(&name, Mail::SetEnabled(enabled)),
+            Command::Remove(name, reply) => {
+                // A failed send: nobody wants it back.
+                let _ = reply.send(self.remove(&name));
+            }
+            Command::SetEnabled(name, enabled) => {
+                if let Some(member) = self.members.iter_mut().find(|member| member.name == name) {
+                    member.definition.enabled = enabled;
+                    member.post(Mail::SetEnabled(enabled));
+                }
+            }
             Command::Refresh(name) => self.deliver(&name, Mail::Refresh),
             Command::Reconnect(name) => self.deliver(&name, Mail::Reconnect),
             Command::RefreshAll => self.refresh_all(),
@@ -188,49 +203,53 @@ impl Supervisor {
             .iter()
             .position(|member| member.name == definition.name)
         {
-            self.members[index].post(Mail::Replace(Arc::new(definition)));
+            let member = &mut self.members[index];
+            member.definition = definition.clone();
+            member.post(Mail::Replace(Arc::new(definition)));
             return;
         }
         let name = definition.name.clone();
+        let first = Arc::new(definition.first_snapshot());
         let actor = self.next_actor;
         self.next_actor += 1;
         let seat = self.seats.entry(name.clone()).or_default().clone();
-        let handle = ClientActor::spawn(actor, definition, seat, self.context.clone());
+        let handle = ClientActor::spawn(actor, definition.clone(), seat, self.context.clone());
         let (mail, letters) = mpsc::channel(MAIL);
         tokio::spawn(deliver_all(letters, handle.clone()));
         self.members.push(Member {
             actor,
             name,
+            definition,
             mail,
             handle,
-            snapshot: None,
+            snapshot: first,
         });
     }
 
-    fn remove(&mut self, name: &ServerName) {
-        let Some(index) = self.members.iter().position(|member| &member.name == name) else {
-            return;
-        };
+    /// Takes the server off the list at once; its connection is closed behind our back.
+    fn remove(&mut self, name: &ServerName) -> Option<(usize, Definition)> {
+        let index = self
+            .members
+            .iter()
+            .position(|member| &member.name == name)?;
         let member = self.members.remove(index);
         self.leaving
             .spawn(async move { member.handle.shutdown(Ladder::PATIENT).await });
         self.publish();
+        Some((index, member.definition))
     }
 
     fn refresh_all(&mut self) {
         for member in &mut self.members {
-            match member.snapshot.as_ref().map(|snapshot| &snapshot.status) {
-                Some(Status::Connected(_)) => member.post(Mail::Refresh),
-                Some(Status::Failed(_) | Status::Reconnecting { .. }) => {
+            match &member.snapshot.status {
+                Status::Connected(_) => member.post(Mail::Refresh),
+                Status::Failed(_) | Status::Reconnecting { .. } => {
                     member.post(Mail::Reconnect);
                 }
-                Some(
-                    Status::Connecting
-                    | Status::NeedsAuth(_)
-                    | Status::Disabled
-                    | Status::Untrusted,
-                )
-                | None => {}
+                Status::Connecting
+                | Status::NeedsAuth(_)
+                | Status::Disabled
+                | Status::Untrusted => {}
             }
         }
     }
@@ -250,7 +269,7 @@ impl Supervisor {
         else {
             return false;
         };
-        self.members[index].snapshot = Some(update.snapshot);
+        self.members[index].snapshot = update.snapshot;
         let name = self.members[index].name.clone();
         for (at, kind) in update.events {
             self.happened(Some(name.clone()), at, kind);
@@ -282,7 +301,7 @@ impl Supervisor {
             servers: self
                 .members
                 .iter()
-                .filter_map(|member| member.snapshot.clone())
+                .map(|member| Arc::clone(&member.snapshot))
                 .collect(),
             events: Arc::clone(&self.events),
         };

@@ -38,7 +38,7 @@ pub struct AdHoc<'a> {
 ///
 /// [`ConfigError::Usage`] where it describes none, or more than one.
 pub fn adhoc(given: &AdHoc<'_>, environment: &Environment) -> Result<Entry, ConfigError> {
-    let definition = definition(given, environment)?;
+    let definition = read(given, Some(environment))?;
     let name = match &definition.transport {
         Transport::Stdio(stdio) => command_name(stdio.command.text()),
         Transport::Http(http) => host(http.url.text()),
@@ -55,12 +55,18 @@ pub fn adhoc(given: &AdHoc<'_>, environment: &Environment) -> Result<Entry, Conf
     })
 }
 
-/// The definition alone: what `add` writes to a file.
+/// The definition alone, as `add` writes it to a file: variables in it are expanded when it is
+/// read, and `--env K` becomes a reference to our variable, so that no secret is written.
 ///
 /// # Errors
 ///
 /// As for [`adhoc`].
-pub fn definition(given: &AdHoc<'_>, environment: &Environment) -> Result<Definition, ConfigError> {
+pub fn definition(given: &AdHoc<'_>) -> Result<Definition, ConfigError> {
+    read(given, None)
+}
+
+/// `environment` gives the values of `--env K`; without it they stay references.
+fn read(given: &AdHoc<'_>, environment: Option<&Environment>) -> Result<Definition, ConfigError> {
     let transport = match (given.command, given.url) {
         ([], Some(url)) => Transport::Http(http(given, url)?),
         ([command, args @ ..], None) => Transport::Stdio(stdio(given, command, args, environment)?),
@@ -83,7 +89,7 @@ fn stdio(
     given: &AdHoc<'_>,
     command: &str,
     args: &[String],
-    environment: &Environment,
+    environment: Option<&Environment>,
 ) -> Result<Stdio, ConfigError> {
     if !given.headers.is_empty() {
         return usage("--header belongs to --url");
@@ -127,12 +133,16 @@ fn http(given: &AdHoc<'_>, url: &str) -> Result<Http, ConfigError> {
     })
 }
 
-/// `K=V`, or `K` with the value that we have.
-fn variable(text: &str, environment: &Environment) -> Result<(String, Written), ConfigError> {
-    let (name, value) = match text.split_once('=') {
-        Some((name, value)) => (name, value),
-        None => match environment.var(text) {
-            Ok(Some(value)) => (text, value),
+/// `K=V`, or `K` with the value that we have or a reference to it.
+fn variable(
+    text: &str,
+    environment: Option<&Environment>,
+) -> Result<(String, Written), ConfigError> {
+    let (name, value) = match (text.split_once('='), environment) {
+        (Some((name, value)), _) => (name, value.to_owned()),
+        (None, None) => (text, format!("${{{text}}}")),
+        (None, Some(environment)) => match environment.var(text) {
+            Ok(Some(value)) => (text, value.to_owned()),
             Ok(None) => return usage(&format!("environment variable {text} is not set")),
             Err(NotUnicode) => {
                 return usage(&format!("environment variable {text} is not valid Unicode"));
@@ -142,7 +152,7 @@ fn variable(text: &str, environment: &Environment) -> Result<(String, Written), 
     if !super::dotenv::is_variable_name(name) {
         return usage("--env expects NAME=VALUE or NAME");
     }
-    Ok((name.to_owned(), Written::plain(value)))
+    Ok((name.to_owned(), Written::plain(&value)))
 }
 
 /// `K: V`. The message does not repeat the text: it may be a secret.
@@ -236,6 +246,19 @@ mod tests {
         assert_eq!(http.headers[0].0, "Authorization");
         assert_eq!(http.headers[0].1.expose(), "Bearer a:b");
         assert_eq!(http.flavour, HttpFlavour::Sse);
+    }
+
+    #[test]
+    fn what_is_added_to_a_file_keeps_its_references() {
+        let given = AdHoc {
+            command: &owned(&["npx", "${HOME}"]),
+            env: &owned(&["TOKEN"]),
+            ..AdHoc::default()
+        };
+        assert_eq!(
+            definition(&given).unwrap().to_json(false).to_string(),
+            r#"{"command":"npx","args":["${HOME}"],"env":{"TOKEN":"${TOKEN}"}}"#
+        );
     }
 
     #[test]

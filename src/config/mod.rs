@@ -9,6 +9,7 @@
 pub mod adhoc;
 mod dotenv;
 mod duration;
+pub mod edit;
 mod entry;
 mod environment;
 mod example;
@@ -29,7 +30,7 @@ mod tree;
 pub use adhoc::{AdHoc, adhoc};
 pub use duration::parse_duration;
 pub use entry::{Definition, Dialect, Entry, Http, OAuth, Stdio, Transport, Written};
-pub use environment::Environment;
+pub use environment::{Environment, NotUnicode};
 pub use example::EXAMPLE;
 pub use file::{ConfigFile, FileInput, Format, IgnoredKey, Role, read};
 pub use keys::{Keys, KeysOfAction};

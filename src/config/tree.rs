@@ -30,7 +30,7 @@ pub(super) enum Value {
 }
 
 /// A key and its value.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) struct Pair {
     pub(super) key: String,
     pub(super) key_span: Range<usize>,
@@ -44,19 +44,23 @@ pub(super) struct SyntaxError {
     pub(super) span: Range<usize>,
 }
 
-/// Values are compared, places are not.
+/// Values are compared, places and the order of keys are not.
 impl PartialEq for Node {
     fn eq(&self, other: &Self) -> bool {
-        match (&self.value, &other.value) {
-            (Value::Table(one), Value::Table(two)) => {
-                one.len() == two.len()
-                    && one
-                        .iter()
-                        .zip(two)
-                        .all(|(one, two)| one.key == two.key && one.value == two.value)
-            }
-            (one, two) => one == two,
-        }
+        let (Value::Table(one), Value::Table(two)) = (&self.value, &other.value) else {
+            return self.value == other.value;
+        };
+        one.len() == two.len()
+            && one
+                .iter()
+                .all(|pair| other.get(&pair.key) == Some(&pair.value))
+    }
+}
+
+/// The key and the value are compared, places are not.
+impl PartialEq for Pair {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key && self.value == other.value
     }
 }
 
@@ -91,9 +95,19 @@ impl Node {
 
 /// Reads TOML.
 pub(super) fn parse_toml(text: &str) -> Result<Node, SyntaxError> {
-    let document = Document::parse(text).map_err(|error| SyntaxError {
-        message: first_lower(error.message()),
-        span: error.span().unwrap_or(0..0),
+    let document = Document::parse(text).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        let message = first_lower(error.message());
+        let word = text.get(span.clone()).unwrap_or_default();
+        // The parser takes a bare word for a number that went wrong.
+        let is_wrong = message.starts_with("invalid") || message.starts_with("string values");
+        let is_bare = is_wrong && word.starts_with(char::is_alphabetic);
+        let message = if is_bare {
+            "a string needs quotes".to_owned()
+        } else {
+            message
+        };
+        SyntaxError { message, span }
     })?;
     Ok(Node {
         value: toml_table(document.as_table()),
@@ -249,6 +263,17 @@ mod tests {
             .collect();
         assert_eq!(places, ["a", "b"]);
         assert_eq!(servers[1].key_span.start, text.find('b').unwrap());
+    }
+
+    #[test]
+    fn a_bare_word_needs_quotes() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(parse_toml(text).unwrap_err().message, expected, "{text}");
+        };
+        check("command = npx", "a string needs quotes");
+        check("enabled = yes", "a string needs quotes");
+        check("command = [server]", "a string needs quotes");
+        check("a = 1\na = 2", "duplicate key");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::error::Failure;
 use super::ids::{ServerName, TransportKind};
 
 /// A text that must not be shown or logged: its Debug and Display are `***`.
@@ -205,6 +206,13 @@ impl Mask {
         values.sort_by_key(|value| std::cmp::Reverse(value.expose().len()));
         values.dedup();
         Self(values.into())
+    }
+
+    /// The failure with `***` in place of each secret value of its message.
+    #[must_use]
+    pub fn failure(&self, mut failure: Failure) -> Failure {
+        failure.message = self.apply(failure.message.to_string()).into();
+        failure
     }
 
     /// The text with `***` in place of each secret value.

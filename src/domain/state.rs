@@ -171,6 +171,8 @@ pub struct ServerSnapshot {
     pub errors: Arc<[DiscoveryError]>,
     /// How long the last answer took.
     pub latency: Option<Duration>,
+    /// Whether the server refused to tell when its lists change.
+    pub no_live_updates: bool,
     /// Lines on stdout that were no message, and answers that belong to no request.
     pub noise: u64,
     /// The number of the last stderr line, from 1; an open tab asks for those it lacks.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{ClientRequest, ServerCapabilities, ServerPeerInfo};
+use rmcp::service::Service as _;
 use rmcp::service::{
     Peer, PeerRequestOptions, RequestHandle, RoleClient, RunningService, ServiceError,
     serve_directly_with_ct,
@@ -12,19 +13,18 @@ use rmcp::transport::Transport;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::decode::handshake::InitializeReading;
 use super::handler::Handler;
-use super::handshake::{Handshake, HandshakeError, client_info};
 use super::http;
 use super::lines::LineRing;
+use super::negotiate::{Agreed, Era};
 use super::process::{Ladder, Launch, Process, describe_exit};
 use super::reply::{Reply, RpcError};
 use super::signals::Signals;
+use super::stdio;
 use super::traverse::seconds;
-use super::wire::Wire;
 use crate::domain::text;
 use crate::domain::{
-    Failure, FailureKind, ServerConfig, Session, Settings, StdioConfig, TransportConfig,
+    Failure, FailureKind, ProtocolChoice, ServerConfig, Session, Settings, TransportConfig,
 };
 
 /// How many lines of stderr a failure quotes.
@@ -42,6 +42,12 @@ const PIPE_GRACE: Duration = Duration::from_millis(100);
 /// Bounds on one connection, and what starts its server.
 #[derive(Debug, Clone)]
 pub struct ConnectOptions {
+    /// Which era the definition wants.
+    pub protocol: ProtocolChoice,
+    /// The era that an earlier connection of the definition found out.
+    pub known_era: Option<Era>,
+    /// How long silence after `server/discover` is waited out.
+    pub probe_timeout: Duration,
     /// On connecting, the handshake included.
     pub connect_timeout: Duration,
     /// On one request.
@@ -53,8 +59,16 @@ pub struct ConnectOptions {
 impl ConnectOptions {
     /// The server's own bounds where it has some, else those of the settings.
     #[must_use]
-    pub fn of(config: &ServerConfig, settings: &Settings, launcher: Arc<dyn Launch>) -> Self {
+    pub fn of(
+        config: &ServerConfig,
+        settings: &Settings,
+        launcher: Arc<dyn Launch>,
+        known_era: Option<Era>,
+    ) -> Self {
         Self {
+            protocol: config.protocol,
+            known_era,
+            probe_timeout: settings.probe_timeout,
             connect_timeout: config.connect_timeout.unwrap_or(settings.connect_timeout),
             request_timeout: config.request_timeout.unwrap_or(settings.request_timeout),
             launcher,
@@ -95,8 +109,8 @@ impl Connection {
         cancel: &CancellationToken,
     ) -> Option<Result<Self, Failure>> {
         match &config.transport {
-            TransportConfig::Stdio(stdio) => open_stdio(stdio, options, lines, cancel).await,
-            TransportConfig::Http(remote) => http::open(remote, options, lines, cancel).await,
+            TransportConfig::Stdio(config) => stdio::open(config, options, lines, cancel).await,
+            TransportConfig::Http(config) => http::open(config, options, lines, cancel).await,
         }
     }
 
@@ -109,16 +123,19 @@ impl Connection {
     /// Waits until the other side has ended the connection: its stream or its process.
     pub async fn ended(&self) {
         tokio::select! {
-            () = self.signals.closed.cancelled() => {}
+            () = self.signals.ended() => {}
             () = exited(self.process.as_ref()) => {
                 // What it wrote last may still be in the pipe; a descendant may hold it open.
-                let _ = timeout(PIPE_GRACE, self.signals.closed.cancelled()).await;
+                let _ = timeout(PIPE_GRACE, self.signals.ended()).await;
             }
         }
     }
 
     /// How an ended connection ended. Takes a moment: a process's last words may still come.
     pub async fn cause_of_end(&mut self) -> Failure {
+        if let Some(cause) = self.signals.cause() {
+            return cause;
+        }
         let mut message = match &self.command {
             Some(command) => format!("{command}: the connection closed"),
             None => "the connection closed".to_owned(),
@@ -143,16 +160,18 @@ impl Connection {
     where
         T: Transport<RoleClient> + 'static,
     {
+        let handler = Handler::new(
+            parts.session.modern,
+            Arc::clone(&parts.signals),
+            Arc::clone(&parts.lines),
+        );
+        // Of the server rmcp needs to know the version alone: it decides what goes with a request.
         let info = ServerPeerInfo::new(
-            client_info().protocol_version,
+            handler.get_info().protocol_version,
             ServerCapabilities::default(),
         );
-        let service = serve_directly_with_ct(
-            Handler::new(Arc::clone(&parts.signals), Arc::clone(&parts.lines)),
-            transport,
-            Some(info),
-            CancellationToken::new(),
-        );
+        let service =
+            serve_directly_with_ct(handler, transport, Some(info), CancellationToken::new());
         Self {
             requester: Requester {
                 peer: service.peer().clone(),
@@ -191,77 +210,18 @@ async fn exited(process: Option<&Process>) {
     }
 }
 
-async fn close(process: Option<Process>, ladder: Ladder) {
+pub(super) async fn close(process: Option<Process>, ladder: Ladder) {
     if let Some(process) = process {
         process.close(ladder).await;
     }
 }
 
-async fn open_stdio(
-    config: &StdioConfig,
-    options: &ConnectOptions,
-    lines: &Arc<LineRing>,
-    cancel: &CancellationToken,
-) -> Option<Result<Connection, Failure>> {
-    let started = Instant::now();
-    let first_line = lines.last_seq();
-    let signals = Arc::new(Signals::default());
-    let launched = match options.launcher.launch(config, lines, &signals) {
-        Ok(launched) => launched,
-        Err(cause) => {
-            let message = format!("could not start: {cause}");
-            return Some(Err(Failure::new(FailureKind::Connect, message)));
-        }
-    };
-    let (mut process, stdin, stdout) = launched.into_parts();
-    let mut wire = Wire::new(stdout, stdin, Arc::clone(&signals), Arc::clone(lines));
-    let handshake = timeout(
-        options.connect_timeout,
-        Handshake::new(&mut wire).initialize(),
-    );
-    let outcome = tokio::select! {
-        outcome = handshake => outcome,
-        () = cancel.cancelled() => {
-            drop(wire);
-            close(process, Ladder::PATIENT).await;
-            return None;
-        }
-    };
-    let failure = match outcome {
-        Ok(Ok(reading)) => {
-            let parts = Parts {
-                session: session_of(reading, started),
-                signals,
-                lines: Arc::clone(lines),
-                first_line,
-                process,
-                request_timeout: options.request_timeout,
-                command: Some(config.command.clone()),
-            };
-            return Some(Ok(Connection::establish(wire, parts)));
-        }
-        Ok(Err(HandshakeError::Refused(failure))) => failure,
-        Ok(Err(HandshakeError::Ended | HandshakeError::Send(_))) => Failure::new(
-            FailureKind::Connect,
-            "the connection closed during initialize",
-        ),
-        Err(_) => Failure::new(
-            FailureKind::Timeout,
-            format!(
-                "no answer to initialize within {}",
-                seconds(options.connect_timeout)
-            ),
-        ),
-    };
-    let words = last_words(process.as_mut(), lines, first_line).await;
-    let message = format!("{}: {failure}{words}", config.command);
-    drop(wire);
-    close(process, Ladder::PATIENT).await;
-    Some(Err(Failure::new(failure.kind, message)))
-}
-
 /// How the process ended, if it did, and what it wrote last: `, exit status 1; stderr: ...`.
-async fn last_words(process: Option<&mut Process>, lines: &LineRing, first_line: u64) -> String {
+pub(super) async fn last_words(
+    process: Option<&mut Process>,
+    lines: &LineRing,
+    first_line: u64,
+) -> String {
     let status = match process {
         Some(process) => process.last_words().await,
         None => None,
@@ -276,12 +236,12 @@ async fn last_words(process: Option<&mut Process>, lines: &LineRing, first_line:
     words
 }
 
-pub(super) fn session_of(reading: InitializeReading, started: Instant) -> Session {
+pub(super) fn session_of(agreed: Agreed, started: Instant) -> Session {
     let now = Instant::now();
-    let server = reading.server;
+    let server = agreed.server;
     Session {
-        protocol_version: reading.protocol_version,
-        modern: false,
+        protocol_version: agreed.version,
+        modern: agreed.era == Era::Modern,
         server_name: server.name,
         server_version: server.version,
         server_title: server.title,
@@ -368,17 +328,26 @@ impl Requester {
                 CallError::Timeout(self.timeout)
             }
         };
-        let options = PeerRequestOptions::no_options();
-        let sent = timeout_at(until, self.peer.send_cancellable_request(request, options))
+        timeout_at(until, self.call_unbounded(request))
             .await
-            .map_err(|_| given_up())?;
+            .map_err(|_| given_up())?
+    }
+
+    /// Sends a request whose answer may take as long as the connection lives.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no result.
+    pub async fn call_unbounded(&self, request: ClientRequest) -> Result<String, CallError> {
+        let options = PeerRequestOptions::no_options();
+        let sent = self.peer.send_cancellable_request(request, options).await;
         let mut outstanding = Outstanding(Some(sent.map_err(|error| explain(&error))?));
         let Some(handle) = outstanding.0.as_mut() else {
             return Err(CallError::Closed);
         };
         let answer = tokio::select! {
-            answer = timeout_at(until, &mut handle.rx) => answer.map_err(|_| given_up())?,
-            () = self.signals.closed.cancelled() => {
+            answer = &mut handle.rx => answer,
+            () = self.signals.ended() => {
                 // The answer may have been read before the end: rmcp gets a moment to route it.
                 timeout(ROUTING, &mut handle.rx).await.map_err(|_| CallError::Closed)?
             }

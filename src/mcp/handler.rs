@@ -7,7 +7,7 @@ use rmcp::ErrorData;
 use rmcp::model::{ClientConfig, ClientResult, ErrorCode, ServerNotification, ServerRequest};
 use rmcp::service::{NotificationContext, RequestContext, RoleClient, Service};
 
-use super::handshake::client_info;
+use super::handshake::{legacy_info, modern_info};
 use super::lines::LineRing;
 use super::requests;
 use super::signals::Signals;
@@ -15,15 +15,20 @@ use super::signals::Signals;
 /// Answers what it must, and turns notifications into signals.
 #[derive(Debug)]
 pub struct Handler {
+    modern: bool,
     signals: Arc<Signals>,
     lines: Arc<LineRing>,
 }
 
 impl Handler {
-    /// A handler that signals there.
+    /// A handler of a connection of that era, which signals there.
     #[must_use]
-    pub const fn new(signals: Arc<Signals>, lines: Arc<LineRing>) -> Self {
-        Self { signals, lines }
+    pub const fn new(modern: bool, signals: Arc<Signals>, lines: Arc<LineRing>) -> Self {
+        Self {
+            modern,
+            signals,
+            lines,
+        }
     }
 }
 
@@ -66,6 +71,10 @@ impl Service<RoleClient> for Handler {
     }
 
     fn get_info(&self) -> ClientConfig {
-        client_info()
+        if self.modern {
+            modern_info()
+        } else {
+            legacy_info()
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! caller as raw JSON text ([`reply`]), because rmcp's own types hide why a page is malformed.
 //! Nothing here knows of refreshes, statuses or snapshots of a server; that is the actor's.
 
+pub mod calls;
 pub mod connection;
 pub mod decode;
 pub mod envelope;
@@ -12,16 +13,18 @@ pub mod handler;
 pub mod handshake;
 pub mod http;
 pub mod lines;
+pub mod listen;
+pub mod negotiate;
 pub mod process;
 pub mod read;
 pub mod reply;
 pub mod requests;
-pub mod resource;
 pub mod scan;
 pub mod signals;
+pub mod stdio;
 pub mod traverse;
 pub mod wire;
 
 pub use connection::{ConnectOptions, Connection, Requester};
 pub use lines::{Line, LineKind, LineRing};
-pub use signals::Signals;
+pub use signals::{Signals, Subscription};

@@ -2,11 +2,12 @@
 //!
 //! We declare roots and have none; everything else we did not declare, so it is refused.
 
+use rmcp::model::SubscriptionFilter;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::lines::{LineKind, LineRing};
-use super::signals::Signals;
+use super::signals::{Signals, Subscription};
 use crate::domain::Group;
 
 /// The line that answers a request of the server in the era with `initialize`.
@@ -27,6 +28,10 @@ pub fn notified(method: &str, params: Option<&str>, signals: &Signals, lines: &L
         "notifications/resources/list_changed" => Group::Resources,
         "notifications/tools/list_changed" => Group::Tools,
         "notifications/prompts/list_changed" => Group::Prompts,
+        "notifications/subscriptions/acknowledged" => {
+            signals.set_subscription(Subscription::Acknowledged(acknowledged(params)));
+            return;
+        }
         "notifications/message" => {
             lines.push(LineKind::Log, log_line(params).as_bytes());
             signals.wake();
@@ -35,6 +40,28 @@ pub fn notified(method: &str, params: Option<&str>, signals: &Signals, lines: &L
         _ => return,
     };
     signals.list_changed(group);
+}
+
+/// The groups of an acknowledged filter (MCP 2026-07-28, `SubscriptionFilter`).
+fn acknowledged(params: Option<&str>) -> [bool; 3] {
+    #[derive(Deserialize, Default)]
+    struct Acknowledged {
+        #[serde(default)]
+        notifications: SubscriptionFilter,
+    }
+    let Acknowledged {
+        notifications: filter,
+    } = params
+        .and_then(|raw| serde_json::from_str(raw).ok())
+        .unwrap_or_default();
+    Group::ALL.map(|group| {
+        let flag = match group {
+            Group::Resources => filter.resources_list_changed,
+            Group::Tools => filter.tools_list_changed,
+            Group::Prompts => filter.prompts_list_changed,
+        };
+        flag == Some(true)
+    })
 }
 
 /// `level logger: data`, as much of it as there is.

@@ -4,12 +4,13 @@
 //! a storm costs a few atomic additions.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::Group;
+use crate::domain::{Failure, Group};
 
 /// Counters of one connection.
 #[derive(Debug, Default)]
@@ -17,13 +18,67 @@ pub struct Signals {
     list_changed: [AtomicU64; 3],
     noise: AtomicU64,
     latency_micros: AtomicU64,
+    subscription: Mutex<Subscription>,
     changed: Notify,
     awake: AtomicBool,
-    /// Cancelled when the other side has ended the connection.
-    pub closed: CancellationToken,
+    closed: CancellationToken,
+    cause: Mutex<Option<Failure>>,
+}
+
+/// How the subscription of the era without `initialize` stands (MCP 2026-07-28,
+/// `subscriptions/listen`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Subscription {
+    /// There is none, or it was not answered yet.
+    #[default]
+    Unanswered,
+    /// The server will notify about these groups.
+    Acknowledged([bool; 3]),
+    /// The server does not take subscriptions.
+    Refused,
 }
 
 impl Signals {
+    /// The other side has ended the connection; the first cause that is told stays.
+    pub fn end(&self, cause: Option<Failure>) {
+        let mut told = self.cause.lock().unwrap_or_else(PoisonError::into_inner);
+        *told = told.take().or(cause);
+        drop(told);
+        self.closed.cancel();
+    }
+
+    /// Waits until the other side has ended the connection.
+    pub async fn ended(&self) {
+        self.closed.cancelled().await;
+    }
+
+    /// Why the connection ended, where the transport knows.
+    #[must_use]
+    pub fn cause(&self) -> Option<Failure> {
+        self.cause
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The subscription stands otherwise now.
+    pub fn set_subscription(&self, subscription: Subscription) {
+        *self
+            .subscription
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = subscription;
+        self.wake();
+    }
+
+    /// How the subscription stands.
+    #[must_use]
+    pub fn subscription(&self) -> Subscription {
+        *self
+            .subscription
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The server said that lists of the group changed.
     pub fn list_changed(&self, group: Group) {
         self.list_changed[group as usize].fetch_add(1, Ordering::Relaxed);

@@ -195,7 +195,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
                 return Some(message);
             }
             let Some(line) = self.reader.next().await else {
-                self.signals.closed.cancel();
+                self.signals.end(None);
                 return None;
             };
             self.take_line(line);
@@ -232,5 +232,9 @@ async fn write_all<W: AsyncWrite + Unpin>(mut pipe: W, mut messages: mpsc::Recei
         if messages.is_empty() && pipe.flush().await.is_err() {
             return;
         }
+    }
+    // A stream of our own process stays open until both of its halves are dropped.
+    if let Err(error) = pipe.shutdown().await {
+        tracing::debug!(%error, "a server had closed its stdin");
     }
 }

@@ -12,41 +12,39 @@
 //! child tasks and report back. Whatever changes the course goes through [`ClientActor::turn`],
 //! which first invalidates what is shown, then closes what is alive, and only then goes on.
 
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep_until};
-use tokio_util::sync::CancellationToken;
+use tokio::time::Instant;
 
 use super::connecting::Connecting;
 use super::discovery::{Moment, Shelf};
-use super::handle::{ClientHandle, Demand};
+use super::handle::ClientHandle;
 use super::live::Live;
 use super::message::{Opened, Refreshed, Report, Request};
-use super::refresh::Ticket;
 use super::report::{ActorId, Update};
+use super::show::Shown;
 use super::slots::{ConnectSlots, Seat};
+use super::stage::{Next, Rest, Retry, Stage, at, ended, judge, signalled};
+use super::waiting::Waiter;
 use crate::app::definition::Definition;
 use crate::app::engine::EngineOptions;
 use crate::domain::backoff::Backoff;
 use crate::domain::server::Mask;
 use crate::domain::{
-    DiscoveryError, Epoch, EventKind, Failure, FailureKind, Freshness, Generation, Group,
-    RefreshReport, ServerConfig, ServerSnapshot, Status,
+    Epoch, EventKind, Failure, FailureKind, Generation, RefreshReport, ServerConfig,
 };
+use crate::mcp::calls::{complete, get_prompt, read_resource};
+use crate::mcp::negotiate::Era;
 use crate::mcp::process::{Ladder, Launch};
-use crate::mcp::{ConnectOptions, LineRing};
+use crate::mcp::{ConnectOptions, LineRing, Requester};
 
 /// How many requests may wait for an actor.
 const MAILBOX: usize = 64;
 
 /// How many reports of child tasks may wait for their actor.
 const REPORTS: usize = 64;
-
-/// Snapshots that differ only in counters (noise, stderr) follow each other no faster than this.
-const COUNTER_SPACING: Duration = Duration::from_millis(100);
 
 /// What all actors of an engine share.
 #[derive(Debug, Clone)]
@@ -60,85 +58,24 @@ pub(in crate::app) struct Context {
 /// One server's actor.
 #[derive(Debug)]
 pub(in crate::app) struct ClientActor {
-    id: ActorId,
-    context: Context,
+    pub(super) id: ActorId,
+    pub(super) context: Context,
     seat: Seat,
-    definition: Arc<Definition>,
+    pub(super) definition: Arc<Definition>,
     mailbox: mpsc::Receiver<Request>,
     reports: mpsc::Receiver<Report>,
     report_to: mpsc::Sender<Report>,
-    stage: Stage,
-    backoff: Backoff,
-    epoch: Epoch,
-    generation: Generation,
-    shelf: Shelf,
-    lines: Arc<LineRing>,
-    waiters: Vec<Waiter>,
-    events: Vec<(SystemTime, EventKind)>,
-    shown: Shown,
-}
-
-/// Where the actor stands. Only `Up` and what is behind `Connecting` and `Closing` is alive.
-#[derive(Debug)]
-enum Stage {
-    Resting(Rest),
-    Waiting(Retry),
-    Connecting {
-        cancel: CancellationToken,
-        retry: Option<Retry>,
-    },
-    Up(Box<Live>),
-    Closing(Next),
-    Ended,
-}
-
-/// Why nothing is alive.
-#[derive(Debug, Clone)]
-enum Rest {
-    Disabled,
-    Untrusted,
-    NeedsAuth(Failure),
-    Failed(Failure),
-}
-
-/// A connection that was lost and will be tried again.
-#[derive(Debug, Clone)]
-struct Retry {
-    attempt: u32,
-    due: Instant,
-    cause: Failure,
-}
-
-/// What follows when nothing is alive any more.
-#[derive(Debug)]
-enum Next {
-    Rest(Rest),
-    Retry(Retry),
-    Connect,
-    /// The connection was lost `life` after it was established; how is still being found out.
-    Judge {
-        life: Duration,
-    },
-    End,
-}
-
-/// Somebody waits for a clean catalog.
-#[derive(Debug)]
-struct Waiter {
-    group: Group,
-    /// The refresh to wait for, once there is a connection.
-    ticket: Option<Ticket>,
-    reply: oneshot::Sender<Demand>,
-}
-
-/// What was published last, as far as the next publication depends on it.
-#[derive(Debug, Default)]
-struct Shown {
-    status: Option<(&'static str, u32)>,
-    counters: (u64, u64),
-    counters_at: Option<Instant>,
-    counters_due: Option<Instant>,
-    dirty: bool,
+    pub(super) stage: Stage,
+    pub(super) backoff: Backoff,
+    pub(super) epoch: Epoch,
+    /// The era that a connection of this definition found out.
+    known_era: Option<Era>,
+    pub(super) generation: Generation,
+    pub(super) shelf: Shelf,
+    pub(super) lines: Arc<LineRing>,
+    pub(super) waiters: Vec<Waiter>,
+    pub(super) events: Vec<(SystemTime, EventKind)>,
+    pub(super) shown: Shown,
 }
 
 impl ClientActor {
@@ -161,6 +98,7 @@ impl ClientActor {
             stage: Stage::Resting(Rest::Disabled),
             backoff: Backoff::new(context.options.settings.reconnect_attempts),
             epoch: Epoch::default(),
+            known_era: None,
             generation: Generation::default(),
             shelf: Shelf::default(),
             lines: Arc::default(),
@@ -202,11 +140,8 @@ impl ClientActor {
         self.take_time();
     }
 
-    /// Takes what the server has notified; a program that does not stay does not follow it.
     fn take_notifications(&mut self) {
-        if let Stage::Up(live) = &mut self.stage
-            && self.context.options.live
-        {
+        if let Stage::Up(live) = &mut self.stage {
             live.take_notifications();
         }
     }
@@ -228,6 +163,7 @@ impl ClientActor {
                 self.connect(Some(retry));
             }
             Stage::Up(live) => {
+                live.take_subscription();
                 for (group, count) in live.start_due() {
                     self.shown.dirty = true;
                     if count > 0 {
@@ -246,12 +182,24 @@ impl ClientActor {
 
     fn take_request(&mut self, request: Request) {
         match request {
-            Request::Read { uri, reply } => match &mut self.stage {
-                Stage::Up(live) => live.read(uri, reply),
-                _ => {
-                    let _ = reply.send(Err(self.not_connected()));
-                }
-            },
+            Request::Read { uri, reply } => self.call(reply, |requester| async move {
+                read_resource(&requester, &uri).await
+            }),
+            Request::GetPrompt {
+                name,
+                arguments,
+                reply,
+            } => self.call(reply, |requester| async move {
+                get_prompt(&requester, &name, &arguments).await
+            }),
+            Request::Complete {
+                of,
+                argument,
+                context,
+                reply,
+            } => self.call(reply, |requester| async move {
+                complete(&requester, of, argument, context).await
+            }),
             Request::Demand { group, reply } => {
                 // What came before the demand counts, whichever of the two woke us.
                 self.take_notifications();
@@ -275,11 +223,30 @@ impl ClientActor {
                 }
             }
             Request::Reconnect => self.redefine(Arc::clone(&self.definition)),
-            Request::Replace(definition) => self.redefine(definition),
+            Request::Replace(definition) => {
+                self.known_era = None;
+                self.redefine(definition);
+            }
             Request::LinesSince { seq, reply } => {
                 let _ = reply.send(self.lines.since(seq));
             }
             Request::Shutdown(ladder) => self.turn(Next::End, ladder),
+        }
+    }
+
+    fn call<T, F>(
+        &mut self,
+        reply: oneshot::Sender<Result<T, Failure>>,
+        call: impl FnOnce(Requester) -> F,
+    ) where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Failure>> + Send + 'static,
+    {
+        if let Stage::Up(live) = &mut self.stage {
+            live.call(reply, call);
+        } else {
+            // A failed send: nobody waits for it any more.
+            let _ = reply.send(Err(self.not_connected()));
         }
     }
 
@@ -359,8 +326,7 @@ impl ClientActor {
         Live::new(
             epoch,
             opened,
-            self.context.options.interest,
-            settings,
+            &self.context.options,
             timeout,
             self.report_to.clone(),
         )
@@ -368,6 +334,7 @@ impl ClientActor {
 
     fn go_up(&mut self, epoch: Epoch, opened: Opened) {
         let live = self.live(epoch, opened);
+        self.known_era = Some(live.era());
         for waiter in &mut self.waiters {
             waiter.ticket = Some(1);
         }
@@ -397,6 +364,7 @@ impl ClientActor {
             outcome,
         } = refreshed;
         let wall = SystemTime::now();
+        let good_until = outcome.good_until();
         let opening = live.first_catalog_is_open() && self.shelf.is_published();
         let applied = self.shelf.apply(
             outcome,
@@ -405,7 +373,10 @@ impl ClientActor {
                 wall,
             },
         );
-        live.finished(group, start.ticket, applied.failures.is_empty());
+        if applied.failures.is_empty() {
+            live.succeeded(group, good_until);
+        }
+        live.finished(group, start.ticket);
         // The listings of a first catalog share its generation.
         if !applied.counts.is_empty() && !opening {
             self.generation = self.generation.next();
@@ -480,18 +451,21 @@ impl ClientActor {
             }
         };
         self.epoch = self.epoch.next();
-        self.lines.set_mask(Mask::new(config.secrets()));
+        let mask = Mask::new(config.secrets());
+        self.lines.set_mask(mask.clone());
         let connecting = Connecting {
             epoch: self.epoch,
             options: ConnectOptions::of(
                 &config,
                 &self.context.options.settings,
                 Arc::clone(&self.context.launcher),
+                self.known_era,
             ),
             config,
             slots: Arc::clone(&self.context.slots),
             seat: self.seat.clone(),
             lines: Arc::clone(&self.lines),
+            mask,
             reports: self.report_to.clone(),
         };
         self.stage = Stage::Connecting {
@@ -511,251 +485,5 @@ impl ClientActor {
         for waiter in &mut self.waiters {
             waiter.ticket = None;
         }
-    }
-
-    fn awaited(&mut self, group: Group) -> Option<Ticket> {
-        let Stage::Up(live) = &mut self.stage else {
-            return None;
-        };
-        let catalog = &self.shelf.catalog;
-        let clean = live
-            .methods()
-            .iter()
-            .filter(|method| method.group() == group)
-            .all(|method| catalog.freshness(*method) == Freshness::Fresh);
-        live.awaited(group, clean).or(Some(0))
-    }
-
-    /// Answers those who waited for what has come, or cannot come.
-    fn answer_waiters(&mut self) {
-        if self.waiters.is_empty() {
-            return;
-        }
-        let unreachable = match &self.stage {
-            Stage::Resting(_) | Stage::Ended => Some(self.not_connected()),
-            Stage::Waiting(_) | Stage::Connecting { .. } | Stage::Up(_) | Stage::Closing(_) => None,
-        };
-        let catalog = Arc::new(self.shelf.catalog.clone());
-        for waiter in std::mem::take(&mut self.waiters) {
-            let Waiter {
-                group,
-                ticket,
-                reply,
-            } = waiter;
-            let (error, age) = match (&self.stage, ticket) {
-                (Stage::Up(live), Some(ticket)) if live.is_done(group, ticket) => {
-                    let in_group = |error: &&DiscoveryError| {
-                        error.method.is_some_and(|method| method.group() == group)
-                    };
-                    match self.shelf.errors.iter().find(in_group) {
-                        Some(error) => (Some(error.failure.clone()), live.age(group)),
-                        None => (None, Duration::ZERO),
-                    }
-                }
-                _ if unreachable.is_some() => (unreachable.clone(), Duration::ZERO),
-                _ => {
-                    if !reply.is_closed() {
-                        self.waiters.push(Waiter {
-                            group,
-                            ticket,
-                            reply,
-                        });
-                    }
-                    continue;
-                }
-            };
-            let _ = reply.send(Demand {
-                catalog: Arc::clone(&catalog),
-                error,
-                age,
-            });
-        }
-    }
-
-    fn not_connected(&self) -> Failure {
-        let status = self.status();
-        let kind = status
-            .failure()
-            .map_or(FailureKind::Connect, |failure| failure.kind);
-        let what = match &status {
-            Status::Disabled => "the server is disabled; enable it first".to_owned(),
-            Status::Untrusted => {
-                "the server is of a project file that was not approved; trust it first".to_owned()
-            }
-            other => match other.failure() {
-                Some(failure) => format!("not connected ({}: {failure})", other.word()),
-                None => format!("not connected ({})", other.word()),
-            },
-        };
-        Failure::new(kind, what)
-    }
-
-    fn status(&self) -> Status {
-        let reconnecting = |retry: &Retry, due: Option<Instant>| Status::Reconnecting {
-            attempt: retry.attempt,
-            limit: self.backoff.limit(),
-            due: due.map(Instant::into_std),
-            cause: retry.cause.clone(),
-        };
-        let resting = |rest: &Rest| match rest {
-            Rest::Disabled => Status::Disabled,
-            Rest::Untrusted => Status::Untrusted,
-            Rest::NeedsAuth(failure) => Status::NeedsAuth(failure.clone()),
-            Rest::Failed(failure) => Status::Failed(failure.clone()),
-        };
-        match &self.stage {
-            Stage::Resting(rest) | Stage::Closing(Next::Rest(rest)) => resting(rest),
-            Stage::Waiting(retry) | Stage::Closing(Next::Retry(retry)) => {
-                reconnecting(retry, Some(retry.due))
-            }
-            Stage::Connecting {
-                retry: Some(retry), ..
-            } => reconnecting(retry, None),
-            Stage::Up(live) => Status::Connected(live.session()),
-            Stage::Connecting { retry: None, .. }
-            | Stage::Closing(Next::Connect | Next::Judge { .. }) => Status::Connecting,
-            Stage::Closing(Next::End) | Stage::Ended => Status::Disabled,
-        }
-    }
-
-    /// Publishes if something that is shown has changed.
-    async fn publish(&mut self) {
-        let counters = self.counters();
-        if counters != self.shown.counters {
-            let now = Instant::now();
-            let due = self
-                .shown
-                .counters_at
-                .map_or(now, |at| at + COUNTER_SPACING);
-            if due <= now {
-                self.shown.dirty = true;
-            } else {
-                self.shown.counters_due = Some(due);
-            }
-        }
-        let held = match &mut self.stage {
-            Stage::Up(live) => live.holds_first_catalog(),
-            _ => false,
-        };
-        if !self.shown.dirty || held {
-            return;
-        }
-        let status = self.status();
-        self.note_status(&status);
-        self.shown.dirty = false;
-        self.shown.counters = counters;
-        self.shown.counters_at = Some(Instant::now());
-        self.shown.counters_due = None;
-        let update = Update {
-            from: self.id,
-            snapshot: Arc::new(self.snapshot(status)),
-            events: std::mem::take(&mut self.events),
-        };
-        if self.context.updates.send(update).await.is_err() {
-            tracing::debug!("a snapshot came after the engine had ended");
-        }
-    }
-
-    /// Adds an event if the status is another one, or another attempt.
-    fn note_status(&mut self, status: &Status) {
-        let attempt = match status {
-            Status::Reconnecting { attempt, .. } => *attempt,
-            _ => 0,
-        };
-        let now = (status.word(), attempt);
-        let passing = matches!(self.stage, Stage::Closing(Next::Judge { .. } | Next::End));
-        if self.shown.status == Some(now) || passing {
-            return;
-        }
-        self.shown.status = Some(now);
-        // Before the refreshes of the same publication: they happened in it.
-        let event = EventKind::Status {
-            word: status.word(),
-            failure: status.failure().cloned(),
-        };
-        self.events.insert(0, (SystemTime::now(), event));
-    }
-
-    /// Noise and lines so far.
-    fn counters(&self) -> (u64, u64) {
-        let noise = match &self.stage {
-            Stage::Up(live) => live.signals().noise_count(),
-            _ => self.shown.counters.0,
-        };
-        (noise, self.lines.last_seq())
-    }
-
-    fn snapshot(&self, status: Status) -> ServerSnapshot {
-        let (asked, refreshing, latency) = match &self.stage {
-            Stage::Up(live) => (
-                Arc::clone(live.methods()),
-                live.refreshing(),
-                live.signals().latency(),
-            ),
-            _ => (Arc::default(), Vec::new(), None),
-        };
-        let connection_error = status.failure().map(|failure| DiscoveryError {
-            method: None,
-            failure: failure.clone(),
-            at: SystemTime::now(),
-            count: 1,
-            kept: false,
-        });
-        let definition = &self.definition;
-        ServerSnapshot {
-            name: definition.name.clone(),
-            transport: definition.transport,
-            target: Arc::clone(&definition.target),
-            origin: definition.origin.clone(),
-            status,
-            epoch: self.epoch,
-            generation: self.generation,
-            catalog: Arc::new(self.shelf.catalog.clone()),
-            asked,
-            refreshing: refreshing.into(),
-            errors: connection_error
-                .into_iter()
-                .chain(self.shelf.errors.iter().cloned())
-                .collect(),
-            latency,
-            noise: self.shown.counters.0,
-            stderr_lines: self.shown.counters.1,
-        }
-    }
-}
-
-/// What follows a lost connection: another attempt, or the end of trying.
-fn judge(backoff: &mut Backoff, live: bool, cause: Failure) -> Next {
-    let jitter = RandomState::new().hash_one(0_u8) % 1_000;
-    #[expect(clippy::cast_precision_loss, reason = "the number is below 1,000")]
-    let jitter = jitter as f64 / 1_000.0;
-    match backoff.next(jitter).filter(|_| live) {
-        Some((attempt, wait)) => Next::Retry(Retry {
-            attempt,
-            due: Instant::now() + wait,
-            cause,
-        }),
-        None => Next::Rest(Rest::Failed(cause)),
-    }
-}
-
-async fn ended(stage: &Stage) {
-    match stage {
-        Stage::Up(live) => live.ended().await,
-        _ => std::future::pending().await,
-    }
-}
-
-async fn signalled(stage: &Stage) {
-    match stage {
-        Stage::Up(live) => live.signals().changed().await,
-        _ => std::future::pending().await,
-    }
-}
-
-async fn at(wake: Option<Instant>) {
-    match wake {
-        Some(wake) => sleep_until(wake).await,
-        None => std::future::pending().await,
     }
 }

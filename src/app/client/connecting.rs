@@ -7,7 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::message::{Opened, Report};
 use super::slots::{ConnectSlots, HELD_AT_MOST, Seat};
-use crate::domain::{Epoch, ServerConfig};
+use crate::domain::server::Mask;
+use crate::domain::{Epoch, Failure, ServerConfig};
 use crate::mcp::{ConnectOptions, Connection, LineRing};
 
 /// What it takes to open a connection.
@@ -18,6 +19,7 @@ pub(super) struct Connecting {
     pub(super) slots: Arc<ConnectSlots>,
     pub(super) seat: Seat,
     pub(super) lines: Arc<LineRing>,
+    pub(super) mask: Mask,
     pub(super) reports: mpsc::Sender<Report>,
 }
 
@@ -36,10 +38,7 @@ impl Connecting {
         cancel
     }
 
-    async fn open(
-        self,
-        cancel: &CancellationToken,
-    ) -> Option<Result<Opened, crate::domain::Failure>> {
+    async fn open(self, cancel: &CancellationToken) -> Option<Result<Opened, Failure>> {
         let turn = async {
             let seat = self.seat.take().await;
             (seat, self.slots.take(&self.config).await)
@@ -58,10 +57,14 @@ impl Connecting {
             }
         };
         outcome.map(|result| {
-            result.map(|connection| Opened {
+            let opened = |connection| Opened {
                 connection: Box::new(connection),
                 seat,
-            })
+                mask: self.mask.clone(),
+            };
+            result
+                .map(opened)
+                .map_err(|failure| self.mask.failure(failure))
         })
     }
 }

@@ -5,13 +5,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::domain::catalog::Slot;
 use crate::domain::diff::{Counts, diff};
+use crate::domain::server::Mask;
 use crate::domain::{
     Catalog, DiscoveryError, Failure, Freshness, Group, Item, ListMethod, Listing, Prompt,
     Resource, ResourceTemplate, Tool,
 };
 use crate::mcp::Requester;
 use crate::mcp::decode::Decode;
-use crate::mcp::traverse::{Traversed, traverse};
+use crate::mcp::traverse::{Traversed, earliest, traverse};
 
 /// How one traversal ended; `None` where the listing was not asked for.
 pub type Outcome<T> = Option<Result<Traversed<T>, Failure>>;
@@ -27,23 +28,40 @@ pub enum GroupOutcome {
     Prompts(Outcome<Prompt>),
 }
 
+impl GroupOutcome {
+    /// Until when the server thinks the listings good, where it says so.
+    pub fn good_until(&self) -> Option<tokio::time::Instant> {
+        fn of<T>(outcome: Option<&Result<Traversed<T>, Failure>>) -> Option<tokio::time::Instant> {
+            outcome?.as_ref().ok()?.good_until
+        }
+        match self {
+            Self::Resources(resources, templates) => {
+                earliest([of(resources.as_ref()), of(templates.as_ref())])
+            }
+            Self::Tools(tools) => of(tools.as_ref()),
+            Self::Prompts(prompts) => of(prompts.as_ref()),
+        }
+    }
+}
+
 /// Asks for the listings of the group, those of one group at the same time.
 pub async fn discover(
     requester: &Requester,
     group: Group,
     methods: &[ListMethod],
     within: Duration,
+    mask: &Mask,
 ) -> GroupOutcome {
     match group {
         Group::Resources => {
             let (resources, templates) = tokio::join!(
-                ask(requester, methods, within),
-                ask(requester, methods, within)
+                ask(requester, methods, within, mask),
+                ask(requester, methods, within, mask)
             );
             GroupOutcome::Resources(resources, templates)
         }
-        Group::Tools => GroupOutcome::Tools(ask(requester, methods, within).await),
-        Group::Prompts => GroupOutcome::Prompts(ask(requester, methods, within).await),
+        Group::Tools => GroupOutcome::Tools(ask(requester, methods, within, mask).await),
+        Group::Prompts => GroupOutcome::Prompts(ask(requester, methods, within, mask).await),
     }
 }
 
@@ -51,9 +69,11 @@ async fn ask<T: Decode>(
     requester: &Requester,
     methods: &[ListMethod],
     within: Duration,
+    mask: &Mask,
 ) -> Outcome<T> {
     if methods.contains(&T::METHOD) {
-        Some(traverse(requester, within).await)
+        let traversed = traverse(requester, within).await;
+        Some(traversed.map_err(|failure| mask.failure(failure)))
     } else {
         None
     }
@@ -150,11 +170,11 @@ impl Shelf {
             None => {}
             Some(Ok(traversed)) => {
                 let shown = T::of(&self.catalog);
-                let before = if shown.count().is_some() {
-                    Some(shown)
-                } else {
-                    Some(T::of(&self.former)).filter(|former| former.count().is_some())
-                };
+                // What a former connection showed is good for one comparison.
+                let former = std::mem::take(T::of_mut(&mut self.former));
+                let before = [shown, &former]
+                    .into_iter()
+                    .find(|listing| listing.count().is_some());
                 let changes = before.map(|before| diff(&before.items, &traversed.items, now.mono));
                 let counts = changes.as_ref().map_or(
                     Counts {

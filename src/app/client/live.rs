@@ -11,11 +11,13 @@ use super::discovery::discover;
 use super::message::{Opened, Refreshed, Report};
 use super::refresh::{RefreshQueue, Ticket};
 use super::slots::SeatGuard;
-use crate::domain::{Epoch, Failure, Group, Interest, ListMethod, Session, Settings};
-use crate::mcp::decode::contents::Content;
+use crate::app::engine::EngineOptions;
+use crate::domain::server::Mask;
+use crate::domain::{Epoch, Failure, Group, ListMethod, Session};
+use crate::mcp::listen::listen;
+use crate::mcp::negotiate::Era;
 use crate::mcp::process::Ladder;
-use crate::mcp::resource::read_resource;
-use crate::mcp::{Connection, Signals};
+use crate::mcp::{Connection, Requester, Signals, Subscription};
 
 /// How many calls run at once; the rest wait.
 const CALLS: usize = 16;
@@ -30,15 +32,19 @@ pub(super) struct Live {
     epoch: Epoch,
     connection: Box<Connection>,
     seat: SeatGuard,
+    mask: Mask,
     tasks: JoinSet<()>,
     reports: mpsc::Sender<Report>,
     queues: [RefreshQueue; 3],
     done: [Ticket; 3],
-    succeeded: [Option<Instant>; 3],
+    succeeded: [Option<Success>; 3],
     methods: Arc<[ListMethod]>,
     traversal_timeout: Duration,
     calls: Arc<Semaphore>,
+    /// Whether notifications lead to refreshes: not in a one-shot command.
+    follows: bool,
     first_catalog: FirstCatalog,
+    subscription: Listening,
     /// When the connection was established.
     pub(super) since: Instant,
 }
@@ -54,15 +60,37 @@ pub(super) enum FirstCatalog {
     Published,
 }
 
+/// A refresh that succeeded.
+#[derive(Debug, Clone, Copy)]
+struct Success {
+    at: Instant,
+    good_until: Option<Instant>,
+}
+
+/// Whether the lists wait for a subscription: in the era without `initialize` it is opened before
+/// the first list, so that no change is missed in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Listening {
+    /// Nothing to wait for.
+    No,
+    /// The lists start when it is answered, or then at the latest.
+    Awaited(Instant),
+    /// The lists have started without an answer; one that still comes makes them dirty once.
+    Late,
+}
+
+/// How long the lists wait for the answer to a subscription.
+const SUBSCRIPTION_GRACE: Duration = Duration::from_secs(2);
+
 impl Live {
     pub(super) fn new(
         epoch: Epoch,
         opened: Opened,
-        interest: Interest,
-        settings: &Settings,
+        options: &EngineOptions,
         traversal_timeout: Duration,
         reports: mpsc::Sender<Report>,
     ) -> Self {
+        let interest = options.interest;
         let session = &opened.connection.session;
         let methods: Vec<ListMethod> = ListMethod::ALL
             .into_iter()
@@ -73,23 +101,73 @@ impl Live {
             epoch,
             connection: opened.connection,
             seat: opened.seat,
+            mask: opened.mask,
+            follows: options.live,
             tasks: JoinSet::new(),
             reports,
-            queues: [(); 3].map(|()| RefreshQueue::new(settings.debounce)),
+            queues: [(); 3].map(|()| RefreshQueue::new(options.settings.debounce)),
             done: [0; 3],
             succeeded: [None; 3],
             methods: methods.into(),
             traversal_timeout,
             calls: Arc::new(Semaphore::new(CALLS)),
             first_catalog: FirstCatalog::Awaited,
+            subscription: Listening::No,
             since: now,
         };
-        live.request_all();
+        let groups: Vec<Group> = Group::ALL
+            .into_iter()
+            .filter(|group| live.asks(*group))
+            .collect();
+        if live.era() == Era::Modern && options.live && !groups.is_empty() {
+            live.subscription = Listening::Awaited(now + SUBSCRIPTION_GRACE);
+            let requester = live.connection.requester();
+            let signals = Arc::clone(live.signals());
+            live.tasks
+                .spawn(async move { listen(&requester, &signals, &groups).await });
+        } else {
+            live.request_all();
+        }
         live
+    }
+
+    /// Starts the lists when the subscription is answered, or has been waited for long enough.
+    pub(super) fn take_subscription(&mut self) {
+        let answered = self.signals().subscription() != Subscription::Unanswered;
+        match self.subscription {
+            Listening::Awaited(_) if answered => {
+                self.subscription = Listening::No;
+                self.request_all();
+            }
+            Listening::Awaited(until) if until <= Instant::now() => {
+                self.subscription = Listening::Late;
+                self.request_all();
+            }
+            Listening::Late if answered => {
+                self.subscription = Listening::No;
+                if self.signals().subscription() != Subscription::Refused {
+                    self.request_all();
+                }
+            }
+            Listening::No | Listening::Awaited(_) | Listening::Late => {}
+        }
+    }
+
+    /// Whether the server will not tell when its lists change.
+    pub(super) fn has_no_live_updates(&self) -> bool {
+        self.signals().subscription() == Subscription::Refused
     }
 
     pub(super) fn session(&self) -> Arc<Session> {
         Arc::clone(&self.connection.session)
+    }
+
+    pub(super) fn era(&self) -> Era {
+        if self.connection.session.modern {
+            Era::Modern
+        } else {
+            Era::Legacy
+        }
     }
 
     pub(super) fn signals(&self) -> &Arc<Signals> {
@@ -129,7 +207,7 @@ impl Live {
         let now = Instant::now().into_std();
         for group in Group::ALL {
             let count = self.connection.signals.take_list_changed(group);
-            if count > 0 && self.asks(group) {
+            if count > 0 && self.follows && self.asks(group) {
                 self.queues[group as usize].notify(count, now);
             }
         }
@@ -141,10 +219,15 @@ impl Live {
             FirstCatalog::Held(until) => Some(until),
             FirstCatalog::Awaited | FirstCatalog::Published => None,
         };
+        let subscription = match self.subscription {
+            Listening::Awaited(until) => Some(until),
+            Listening::No | Listening::Late => None,
+        };
         self.queues
             .iter()
             .filter_map(|queue| queue.due().map(Instant::from_std))
             .chain(held)
+            .chain(subscription)
             .min()
     }
 
@@ -161,8 +244,9 @@ impl Live {
             let requester = self.connection.requester();
             let methods = Arc::clone(&self.methods);
             let reports = self.reports.clone();
+            let mask = self.mask.clone();
             self.tasks.spawn(async move {
-                let outcome = discover(&requester, group, &methods, within).await;
+                let outcome = discover(&requester, group, &methods, within, &mask).await;
                 let refreshed = Refreshed {
                     group,
                     start,
@@ -176,14 +260,30 @@ impl Live {
         started
     }
 
+    /// The listings of the group are complete, and good until then where the server says so.
+    pub(super) fn succeeded(&mut self, group: Group, good_until: Option<Instant>) {
+        self.succeeded[group as usize] = Some(Success {
+            at: Instant::now(),
+            good_until,
+        });
+    }
+
+    /// Whether the group's listings are older than the server thinks good, and it does not tell
+    /// when they change: a modern server whose acknowledged filter lacks them.
+    pub(super) fn has_expired(&self, group: Group) -> bool {
+        let untold = match self.signals().subscription() {
+            Subscription::Acknowledged(groups) => !groups[group as usize],
+            Subscription::Unanswered | Subscription::Refused => false,
+        };
+        let good_until = self.succeeded[group as usize].and_then(|success| success.good_until);
+        untold && good_until.is_some_and(|until| until <= Instant::now())
+    }
+
     /// A refresh of the group ended.
-    pub(super) fn finished(&mut self, group: Group, ticket: Ticket, ok: bool) {
+    pub(super) fn finished(&mut self, group: Group, ticket: Ticket) {
         let now = Instant::now();
         self.queues[group as usize].finished(now.into_std());
         self.done[group as usize] = ticket;
-        if ok {
-            self.succeeded[group as usize] = Some(now);
-        }
         while self.tasks.try_join_next().is_some() {}
         if self.first_catalog == FirstCatalog::Awaited {
             self.first_catalog = FirstCatalog::Held(now + FIRST_CATALOG_GRACE);
@@ -223,13 +323,13 @@ impl Live {
             .collect()
     }
 
-    /// The refresh that a demand made now has to wait for; starts one if the last one failed.
-    /// `None` where the catalog is clean, or the group is not asked for.
-    pub(super) fn awaited(&mut self, group: Group, clean: bool) -> Option<Ticket> {
+    /// The refresh that a demand made now has to wait for; starts one if the last one failed, or
+    /// is too old. `None` where the catalog is healthy, or the group is not asked for.
+    pub(super) fn awaited(&mut self, group: Group, healthy: bool) -> Option<Ticket> {
         if !self.asks(group) {
             return None;
         }
-        if !clean && !self.queues[group as usize].is_dirty() {
+        if !healthy && !self.queues[group as usize].is_dirty() {
             self.request(group);
         }
         self.queues[group as usize].awaited()
@@ -242,26 +342,30 @@ impl Live {
 
     /// How long ago a refresh of the group last succeeded.
     pub(super) fn age(&self, group: Group) -> Duration {
-        self.succeeded[group as usize].map_or(Duration::ZERO, |at| at.elapsed())
+        self.succeeded[group as usize].map_or(Duration::ZERO, |success| success.at.elapsed())
     }
 
-    /// Reads a resource in a task of its own; nobody waiting any more cancels the call.
-    pub(super) fn read(
+    /// Makes a call in a task of its own; nobody waiting any more cancels it.
+    pub(super) fn call<T, F>(
         &mut self,
-        uri: String,
-        mut reply: oneshot::Sender<Result<Vec<Content>, Failure>>,
-    ) {
-        let requester = self.connection.requester();
+        mut reply: oneshot::Sender<Result<T, Failure>>,
+        call: impl FnOnce(Requester) -> F,
+    ) where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Failure>> + Send + 'static,
+    {
         let calls = Arc::clone(&self.calls);
+        let mask = self.mask.clone();
+        let called = call(self.connection.requester());
         self.tasks.spawn(async move {
-            let read = async {
+            let outcome = async {
                 let _call = calls.acquire().await;
-                read_resource(&requester, &uri).await
+                called.await.map_err(|failure| mask.failure(failure))
             };
             tokio::select! {
-                contents = read => {
+                outcome = outcome => {
                     // A failed send: nobody waits for it any more.
-                    let _ = reply.send(contents);
+                    let _ = reply.send(outcome);
                 }
                 () = reply.closed() => {}
             }
@@ -283,9 +387,9 @@ impl Live {
     pub(super) fn bury(mut self) {
         self.tasks.abort_all();
         let (mut connection, seat, reports) = (self.connection, self.seat, self.reports);
-        let epoch = self.epoch;
+        let (epoch, mask) = (self.epoch, self.mask);
         tokio::spawn(async move {
-            let cause = connection.cause_of_end().await;
+            let cause = mask.failure(connection.cause_of_end().await);
             let _ = reports.send(Report::Lost(epoch, cause)).await;
             connection.close(Ladder::PATIENT).await;
             drop(seat);

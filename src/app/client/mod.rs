@@ -8,7 +8,10 @@ mod live;
 mod message;
 mod refresh;
 mod report;
+mod show;
 mod slots;
+mod stage;
+mod waiting;
 
 pub use handle::{ClientHandle, Demand};
 pub use refresh::{RefreshQueue, Start, Ticket};

@@ -48,7 +48,7 @@ struct Inner {
     signals: Arc<Signals>,
     lines: Arc<LineRing>,
     /// Why the last request failed: rmcp's transport keeps it to itself during the handshake.
-    failure: Mutex<Option<Failure>>,
+    failure: Mutex<Option<HttpFailure>>,
 }
 
 /// Which request an answer is expected for.
@@ -71,7 +71,7 @@ impl HttpClient {
             .user_agent(concat!("mcpdeck/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::custom(same_origin))
             .build()
-            .map_err(|error| HttpFailure::of(&error).0)?;
+            .map_err(|error| HttpFailure::of(&error).failure)?;
         Ok(Self {
             client,
             inner: Arc::new(Inner {
@@ -90,6 +90,24 @@ impl HttpClient {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take()
+            .map(|failure| failure.failure)
+    }
+
+    /// Whether the last request failed with a status that says no more than that the server does
+    /// not know it: a 4xx that is not about log-in, time or load.
+    #[must_use]
+    pub fn probe_was_not_understood(&self) -> bool {
+        let failure = self
+            .inner
+            .failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        failure
+            .as_ref()
+            .and_then(|failure| failure.status)
+            .is_some_and(|status| {
+                status.is_client_error() && !matches!(status.as_u16(), 401 | 403 | 408 | 429)
+            })
     }
 
     fn failed(&self, failure: HttpFailure) -> HttpError {
@@ -97,15 +115,22 @@ impl HttpClient {
             .inner
             .failure
             .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(failure.0.clone());
+            .unwrap_or_else(PoisonError::into_inner) = Some(failure.clone());
         StreamableHttpError::Client(failure)
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, HttpError> {
-        request
-            .send()
-            .await
-            .map_err(|error| self.failed(HttpFailure::of(&error)))
+        request.send().await.map_err(|error| {
+            let failure = HttpFailure::of(&error);
+            if error.is_connect() {
+                // A server that cannot be reached is gone, whichever request finds it out.
+                self.inner.signals.end(Some(Failure::new(
+                    FailureKind::Closed,
+                    Arc::clone(&failure.failure.message),
+                )));
+            }
+            self.failed(failure)
+        })
     }
 
     /// The answer of a body of JSON: the one to the request that was posted.
@@ -185,7 +210,10 @@ impl HttpClient {
     ) -> Result<StreamableHttpPostResponse, HttpError> {
         let status = response.status();
         if status == StatusCode::NOT_FOUND && session {
-            self.inner.signals.closed.cancel();
+            self.inner.signals.end(Some(Failure::new(
+                FailureKind::Closed,
+                "the server has forgotten the session",
+            )));
             return Err(StreamableHttpError::SessionExpired);
         }
         let retry_after = response
@@ -376,9 +404,9 @@ impl StreamableHttpClient for HttpClient {
                 let body = match self.body(response).await {
                     Ok(body) => body,
                     Err(StreamableHttpError::Client(failure))
-                        if failure.0.kind == FailureKind::Malformed =>
+                        if failure.failure.kind == FailureKind::Malformed =>
                     {
-                        let reply = Reply::Malformed(failure.0.message.to_string());
+                        let reply = Reply::Malformed(failure.failure.message.to_string());
                         return Ok(StreamableHttpPostResponse::Json(
                             typed(id, reply, asked),
                             session,

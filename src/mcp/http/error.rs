@@ -1,6 +1,7 @@
 //! What can go wrong over HTTP, in the words of a person who has to mend it.
 
 use std::error::Error as StdError;
+use std::sync::Arc;
 
 use http::StatusCode;
 use rmcp::transport::DynamicTransportError;
@@ -10,13 +11,25 @@ use crate::domain::{Failure, FailureKind};
 
 /// A failure as an error of rmcp's HTTP transport.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("{0}")]
-pub struct HttpFailure(pub Failure);
+#[error("{failure}")]
+pub struct HttpFailure {
+    /// What a person is told.
+    pub failure: Failure,
+    /// The status, if the server answered with one that ends the request.
+    pub status: Option<StatusCode>,
+}
 
 impl HttpFailure {
+    fn new(kind: FailureKind, message: impl Into<Arc<str>>) -> Self {
+        Self {
+            failure: Failure::new(kind, message),
+            status: None,
+        }
+    }
+
     /// A failure to reach the server or to read what it sent.
     pub fn of(error: &reqwest::Error) -> Self {
-        Self(Failure::new(FailureKind::Connect, describe(error)))
+        Self::new(FailureKind::Connect, describe(error))
     }
 
     /// An HTTP status that ends the request.
@@ -43,7 +56,10 @@ impl HttpFailure {
             ),
             _ => (FailureKind::Connect, String::new()),
         };
-        Self(Failure::new(kind, format!("HTTP {code} {reason}{advice}")))
+        Self {
+            status: Some(status),
+            ..Self::new(kind, format!("HTTP {code} {reason}{advice}"))
+        }
     }
 
     /// A body that is no message.
@@ -53,18 +69,12 @@ impl HttpFailure {
             Some(other) => format!("{other} was answered, not an MCP message"),
             None => "the answer has no content type".to_owned(),
         };
-        Self(Failure::new(
-            FailureKind::Connect,
-            format!("{what}; check the URL"),
-        ))
+        Self::new(FailureKind::Connect, format!("{what}; check the URL"))
     }
 
     /// A body or event over the limit.
     pub fn too_large() -> Self {
-        Self(Failure::new(
-            FailureKind::Malformed,
-            "the answer has more than 16 MiB",
-        ))
+        Self::new(FailureKind::Malformed, "the answer has more than 16 MiB")
     }
 }
 
@@ -90,7 +100,7 @@ pub fn explain(error: &DynamicTransportError) -> Option<Failure> {
     let error: &(dyn StdError + 'static) = error.error.as_ref();
     let http = error.downcast_ref::<StreamableHttpError<HttpFailure>>()?;
     match http {
-        StreamableHttpError::Client(failure) => Some(failure.0.clone()),
+        StreamableHttpError::Client(failure) => Some(failure.failure.clone()),
         StreamableHttpError::SessionExpired => Some(Failure::new(
             FailureKind::Closed,
             "the server has forgotten the session",
@@ -107,7 +117,7 @@ mod tests {
     #[test]
     fn statuses_say_what_to_do() {
         let check = |code: u16, retry, kind, message: &str| {
-            let failure = HttpFailure::status(StatusCode::from_u16(code).unwrap(), retry).0;
+            let failure = HttpFailure::status(StatusCode::from_u16(code).unwrap(), retry).failure;
             assert_eq!((failure.kind, &*failure.message), (kind, message));
         };
         check(
@@ -134,7 +144,7 @@ mod tests {
             FailureKind::Connect,
             "HTTP 503 Service Unavailable",
         );
-        let page = HttpFailure::content_type(Some("text/html; charset=utf-8")).0;
+        let page = HttpFailure::content_type(Some("text/html; charset=utf-8")).failure;
         assert_eq!(
             &*page.message,
             "a web page was answered, not an MCP message; check the URL"

@@ -15,8 +15,9 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{ConnectOptions, Connection, Parts, session_of};
-use super::handshake::{Handshake, HandshakeError};
+use super::handshake::HandshakeError;
 use super::lines::LineRing;
+use super::negotiate::{Ground, Plan, negotiate};
 use super::read::MAX_LINE;
 use super::signals::Signals;
 use super::traverse::seconds;
@@ -48,23 +49,18 @@ async fn connect(
     lines: &Arc<LineRing>,
 ) -> Result<Connection, Failure> {
     let started = Instant::now();
-    let signals = Arc::new(Signals::default());
-    let headers = headers(config)?;
-    let client = HttpClient::new(Arc::clone(&signals), Arc::clone(lines))
-        .map_err(|failure| at(config, &failure))?;
-    let failed = client.clone();
-    let settings = StreamableHttpClientTransportConfig::with_uri(config.url.as_str())
-        .custom_headers(headers)
-        .max_sse_event_size(MAX_LINE)
-        .max_json_response_size(MAX_LINE)
-        .reinit_on_expired_session(false);
-    let mut transport = StreamableHttpClientTransport::with_client(client, settings);
-    match Handshake::new(&mut transport).initialize().await {
-        Ok(reading) => Ok(Connection::establish(
-            transport,
+    let mut remote = Remote::new(config, lines)?;
+    let plan = Plan {
+        choice: options.protocol,
+        known: options.known_era,
+        probe_timeout: None,
+    };
+    match negotiate(&mut remote, plan).await {
+        Ok(agreed) => Ok(Connection::establish(
+            remote.transport,
             Parts {
-                session: session_of(reading, started),
-                signals,
+                session: session_of(agreed, started),
+                signals: remote.signals,
                 lines: Arc::clone(lines),
                 first_line: lines.last_seq(),
                 process: None,
@@ -74,10 +70,10 @@ async fn connect(
         )),
         Err(HandshakeError::Refused(failure)) => Err(at(config, &failure)),
         Err(HandshakeError::Ended | HandshakeError::Send(_)) => {
-            let failure = failed.take_failure().unwrap_or_else(|| {
+            let failure = remote.client.take_failure().unwrap_or_else(|| {
                 Failure::new(
                     FailureKind::Connect,
-                    "the connection closed during initialize",
+                    "the connection closed during the handshake",
                 )
             });
             Err(at(config, &failure))
@@ -85,9 +81,71 @@ async fn connect(
     }
 }
 
+/// A remote server during its handshakes.
+struct Remote<'a> {
+    config: &'a HttpConfig,
+    lines: &'a Arc<LineRing>,
+    signals: Arc<Signals>,
+    client: HttpClient,
+    transport: StreamableHttpClientTransport<HttpClient>,
+}
+
+impl<'a> Remote<'a> {
+    fn new(config: &'a HttpConfig, lines: &'a Arc<LineRing>) -> Result<Self, Failure> {
+        let signals = Arc::new(Signals::default());
+        let client = HttpClient::new(Arc::clone(&signals), Arc::clone(lines))
+            .map_err(|failure| at(config, &failure))?;
+        let settings = StreamableHttpClientTransportConfig::with_uri(config.url.as_str())
+            .custom_headers(headers(config)?)
+            .max_sse_event_size(MAX_LINE)
+            .max_json_response_size(MAX_LINE)
+            .reinit_on_expired_session(false);
+        Ok(Self {
+            config,
+            lines,
+            signals,
+            transport: StreamableHttpClientTransport::with_client(client.clone(), settings),
+            client,
+        })
+    }
+}
+
+impl Ground for Remote<'_> {
+    type Transport = StreamableHttpClientTransport<HttpClient>;
+
+    /// rmcp's transport takes its era from the first message.
+    const FRESH_FOR_INITIALIZE: bool = true;
+
+    fn may_initialize_after(&self, _error: &HandshakeError) -> bool {
+        self.client.probe_was_not_understood()
+    }
+
+    fn transport(&mut self) -> &mut Self::Transport {
+        &mut self.transport
+    }
+
+    async fn renew(&mut self) -> Result<(), HandshakeError> {
+        *self = Self::new(self.config, self.lines).map_err(HandshakeError::Refused)?;
+        Ok(())
+    }
+}
+
 /// The failure with the URL in front.
 fn at(config: &HttpConfig, failure: &Failure) -> Failure {
-    Failure::new(failure.kind, format!("{}: {failure}", config.url))
+    Failure::new(failure.kind, format!("{}: {failure}", shown(&config.url)))
+}
+
+/// The URL without what may be a secret: user, password, query and fragment.
+fn shown(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or(url);
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let host = authority.rsplit('@').next().unwrap_or(authority);
+            format!("{scheme}://{host}{path}")
+        }
+        None => url.to_owned(),
+    }
 }
 
 /// The configured headers, checked.
@@ -108,4 +166,18 @@ fn headers(config: &HttpConfig) -> Result<HashMap<HeaderName, HeaderValue>, Fail
             Ok((key, text))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_shown_without_what_may_be_secret() {
+        let check = |url, expected: &str| assert_eq!(shown(url), expected);
+        check("https://a.example/mcp?key=1#x", "https://a.example/mcp");
+        check("https://me:pw@a.example:8/mcp", "https://a.example:8/mcp");
+        check("http://a.example", "http://a.example");
+        check("no url", "no url");
+    }
 }

@@ -1,0 +1,252 @@
+//! What a person changes in the deck: the running engine first, then the file that defines the
+//! server, so that the next run agrees.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::config_store::{LoadRequest, Loaded, Outcome, StoreError, apply, load};
+use super::definition::Definition;
+use super::engine::EngineHandle;
+use crate::config::edit::{Edit, Removed};
+use crate::config::{Environment, Note};
+use crate::domain::{Origin, ServerName};
+
+/// What became of a change, for the person who made it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// One line.
+    pub text: Arc<str>,
+    /// Whether it is not as they wished.
+    pub bad: bool,
+}
+
+/// Where a server is defined, for a question.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Place {
+    /// The file that a removal edits; `None` where it holds for this run only.
+    pub file: Option<Arc<Path>>,
+    /// The file whose definition of the same name applies again after a removal.
+    pub uncovers: Option<Arc<Path>>,
+}
+
+/// The engine and the files, as one. Cheap to clone; all clones share what can be undone.
+#[derive(Debug, Clone)]
+pub struct Manager {
+    engine: EngineHandle,
+    files: Arc<Files>,
+    removals: Arc<Mutex<Vec<Removal>>>,
+}
+
+#[derive(Debug)]
+struct Files {
+    request: LoadRequest,
+    environment: Arc<Environment>,
+    notes: Vec<Note>,
+}
+
+/// A removal that can be undone.
+#[derive(Debug)]
+struct Removal {
+    name: ServerName,
+    index: usize,
+    definition: Definition,
+    /// The file and what was taken out of it.
+    cut: Option<(Arc<Path>, Removed)>,
+}
+
+impl Manager {
+    /// A manager of the servers that were loaded.
+    #[must_use]
+    pub fn new(engine: EngineHandle, request: LoadRequest, loaded: &Loaded) -> Self {
+        Self {
+            engine,
+            files: Arc::new(Files {
+                request,
+                environment: Arc::new(loaded.environment.clone()),
+                notes: loaded.notes.clone(),
+            }),
+            removals: Arc::default(),
+        }
+    }
+
+    /// The engine.
+    #[must_use]
+    pub const fn engine(&self) -> &EngineHandle {
+        &self.engine
+    }
+
+    /// Switches the server on or off, and writes it.
+    pub async fn set_enabled(&self, name: ServerName, enabled: bool) -> Option<Told> {
+        self.engine.set_enabled(&name, enabled).await;
+        let word = if enabled { "enabled" } else { "disabled" };
+        let Some(origin) = self.origin(&name) else {
+            return Some(good(format!("{word} {name} for this run")));
+        };
+        let change = Edit::SetEnabled {
+            name: name.clone(),
+            enabled,
+        };
+        Some(match self.write(&origin, change).await {
+            Ok(Outcome::Written { .. } | Outcome::Unchanged) => {
+                good(format!("{word} {name} in {}", origin.file.display()))
+            }
+            Ok(Outcome::ThisRunOnly { reason }) => {
+                bad(format!("{word} {name} for this run only: {reason}"))
+            }
+            Err(error) => bad(format!("{word} {name} for this run only: {error}")),
+        })
+    }
+
+    /// Where the server is defined.
+    #[must_use]
+    pub fn place(&self, name: &ServerName) -> Place {
+        let file = self
+            .origin(name)
+            .filter(|origin| origin.editable)
+            .map(|origin| origin.file.as_path().into());
+        let uncovers = file.as_ref().and_then(|_| self.files.hidden(name));
+        Place { file, uncovers }
+    }
+
+    /// Removes the server, from its file too.
+    pub async fn remove(&self, name: ServerName) -> Option<Told> {
+        let (index, definition) = self.engine.remove(&name).await?;
+        let origin = definition.origin.clone();
+        let mut cut = None;
+        let told = match &origin {
+            None => good(format!("removed {name} for this run; u takes it back")),
+            Some(origin) => {
+                let change = Edit::Remove { name: name.clone() };
+                let file = origin.file.display();
+                match self.write(origin, change).await {
+                    Ok(Outcome::Written { removed }) => {
+                        cut = removed.map(|removed| (origin.file.as_path().into(), removed));
+                        good(format!("removed {name} from {file}; u takes it back"))
+                    }
+                    Ok(Outcome::Unchanged) => good(format!("removed {name}; u takes it back")),
+                    Ok(Outcome::ThisRunOnly { reason }) => {
+                        bad(format!("removed {name} for this run only: {reason}"))
+                    }
+                    Err(error) => bad(format!("removed {name} for this run only: {error}")),
+                }
+            }
+        };
+        if cut.is_some() && self.files.hidden(&name).is_some() {
+            self.uncover(&name, index).await;
+        }
+        self.removals().push(Removal {
+            name,
+            index,
+            definition,
+            cut,
+        });
+        Some(told)
+    }
+
+    /// Takes the last removal back, at its old place.
+    pub async fn undo(&self) -> Option<Told> {
+        let Some(removal) = self.removals().pop() else {
+            return Some(bad("nothing to undo".to_owned()));
+        };
+        let name = removal.name.clone();
+        if self.engine.snapshot().server(&name).is_some() {
+            if self.files.hidden(&name).is_none() {
+                return Some(bad(format!("{name} is there again, so nothing was undone")));
+            }
+            self.engine.put(vec![removal.definition]).await;
+        } else {
+            self.engine.insert(removal.index, removal.definition).await;
+        }
+        let Some((file, removed)) = removal.cut else {
+            return Some(good(format!("{name} is back")));
+        };
+        let environment = Arc::clone(&self.files.environment);
+        let path = Arc::clone(&file);
+        let written = blocking(move || apply(&path, &Edit::Insert(removed), &environment)).await;
+        Some(match written {
+            Ok(Outcome::Written { .. } | Outcome::Unchanged) => {
+                good(format!("{name} is back in {}", file.display()))
+            }
+            Ok(Outcome::ThisRunOnly { reason }) => {
+                bad(format!("{name} is back for this run only: {reason}"))
+            }
+            Err(error) => bad(format!("{name} is back for this run only: {error}")),
+        })
+    }
+
+    /// Puts the definition that the removed one had hidden in its place.
+    async fn uncover(&self, name: &ServerName, index: usize) {
+        let request = self.files.request.clone();
+        let Ok(loaded) = tokio::task::spawn_blocking(move || load(&request)).await else {
+            return;
+        };
+        match loaded {
+            Ok(loaded) => {
+                if let Some(entry) = loaded.entries.into_iter().find(|entry| &entry.name == name) {
+                    let environment = Arc::clone(&self.files.environment);
+                    let definition = Definition::of_entry(Arc::new(entry), environment);
+                    self.engine.insert(index, definition).await;
+                }
+            }
+            Err(error) => self.engine.note(None, error.one_line()).await,
+        }
+    }
+
+    fn origin(&self, name: &ServerName) -> Option<Arc<Origin>> {
+        self.engine.snapshot().server(name)?.origin.clone()
+    }
+
+    async fn write(&self, origin: &Origin, change: Edit) -> Result<Outcome, StoreError> {
+        if !origin.editable {
+            return Ok(Outcome::ThisRunOnly {
+                reason: format!("{} is another tool's file", origin.file.display()).into(),
+            });
+        }
+        let (file, environment) = (origin.file.clone(), Arc::clone(&self.files.environment));
+        blocking(move || apply(&file, &change, &environment)).await
+    }
+
+    fn removals(&self) -> std::sync::MutexGuard<'_, Vec<Removal>> {
+        self.removals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Files {
+    /// The file with a definition of the name that another one hides.
+    fn hidden(&self, name: &ServerName) -> Option<Arc<Path>> {
+        self.notes.iter().find_map(|note| match note {
+            Note::Hidden {
+                name: hidden,
+                hidden_in,
+                ..
+            } if hidden == name => Some(Arc::clone(hidden_in)),
+            Note::Hidden { .. } | Note::ProjectInheritsEnv { .. } => None,
+        })
+    }
+}
+
+/// Runs what waits for a disk on a thread where it may.
+async fn blocking(
+    task: impl FnOnce() -> Result<Outcome, StoreError> + Send + 'static,
+) -> Result<Outcome, StoreError> {
+    match tokio::task::spawn_blocking(task).await {
+        Ok(outcome) => outcome,
+        Err(error) => Ok(Outcome::ThisRunOnly {
+            reason: error.to_string().into(),
+        }),
+    }
+}
+
+fn good(text: String) -> Told {
+    Told {
+        text: text.into(),
+        bad: false,
+    }
+}
+
+fn bad(text: String) -> Told {
+    Told {
+        text: text.into(),
+        bad: true,
+    }
+}

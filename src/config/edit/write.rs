@@ -1,0 +1,122 @@
+//! A server that is written anew: as a table at the end, or where the text wants it otherwise.
+
+use serde_json::Value;
+
+use super::locate::{Located, SERVERS};
+use super::scan::{Kind, statements};
+use super::toggle::{into_inline, line_end_of, replaced};
+
+/// The texts with the server added, from the most to the least usual form.
+pub(super) fn added(text: &str, name: &str, server: &Value) -> Vec<String> {
+    let Some(statements) = statements(text) else {
+        return Vec::new();
+    };
+    let located = Located {
+        text,
+        statements: &statements,
+        name,
+    };
+    let key = toml_edit::Key::new(name).display_repr().into_owned();
+    let inline = toml_value(server);
+    if let Some(container) = located.container() {
+        let pair = format!("{key} = {inline}");
+        let place = into_inline(&located, &container.value, &pair);
+        let place = place.map(|(at, inserted)| replaced(text, &(at..at), &inserted));
+        return place.into_iter().collect();
+    }
+    // Where dotted keys have closed the table of servers, a line among them is what is left.
+    let last = statements.iter().rfind(|statement| match &statement.kind {
+        Kind::Pair(Some(table), pair) => {
+            table.is_empty() && pair.key.first().is_some_and(|key| key.name == SERVERS)
+        }
+        _ => false,
+    });
+    let line = last.map(|last| {
+        let at = last.lines.end;
+        let end = line_end_of(text);
+        let pair = format!("{SERVERS}.{key} = {inline}");
+        let line = if text[..at].ends_with('\n') {
+            format!("{pair}{end}")
+        } else {
+            format!("{end}{pair}")
+        };
+        replaced(text, &(at..at), &line)
+    });
+    std::iter::once(with_table(text, &key, server))
+        .chain(line)
+        .collect()
+}
+
+/// The table at the end, behind a blank line.
+fn with_table(text: &str, key: &str, server: &Value) -> String {
+    let end = line_end_of(text);
+    let mut result = text.to_owned();
+    if !text.is_empty() {
+        if !text.ends_with('\n') {
+            result.push_str(end);
+        }
+        if !text.ends_with("\n\n") && !text.ends_with("\n\r\n") {
+            result.push_str(end);
+        }
+    }
+    result.push_str(&table(key, server, end));
+    result
+}
+
+/// The text with the table at a place between two lines.
+pub(super) fn inserted(text: &str, at: usize, gap: &str, name: &str, server: &Value) -> String {
+    let key = toml_edit::Key::new(name).display_repr().into_owned();
+    let table = table(&key, server, line_end_of(text));
+    replaced(text, &(at..at), &format!("{table}{gap}"))
+}
+
+/// The lines of the table.
+fn table(key: &str, server: &Value, end: &str) -> String {
+    let pairs = server
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| {
+            let key = toml_edit::Key::new(key.as_str());
+            format!("{} = {}{end}", key.display_repr(), toml_value(value))
+        });
+    std::iter::once(format!("[{SERVERS}.{key}]{end}"))
+        .chain(pairs)
+        .collect()
+}
+
+/// The value as TOML on one line.
+fn toml_value(value: &Value) -> String {
+    match value {
+        Value::Null => "\"\"".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => toml_text(text),
+        Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(toml_value).collect();
+            format!("[{}]", values.join(", "))
+        }
+        Value::Object(pairs) => {
+            let pairs = pairs.iter().map(|(key, value)| {
+                let key = toml_edit::Key::new(key.as_str());
+                format!("{} = {}", key.display_repr(), toml_value(value))
+            });
+            let pairs: Vec<String> = pairs.collect();
+            format!("{{ {} }}", pairs.join(", "))
+        }
+    }
+}
+
+/// A basic string on one line, whatever is in it.
+fn toml_text(text: &str) -> String {
+    let escaped = text.chars().map(|c| match c {
+        '"' => "\\\"".to_owned(),
+        '\\' => "\\\\".to_owned(),
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+        c => c.to_string(),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
+}

@@ -1,0 +1,152 @@
+//! Opens a connection to a server that is a child process.
+
+use std::sync::Arc;
+
+use rmcp::transport::Transport as _;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::connection::{ConnectOptions, Connection, Parts, close, last_words, session_of};
+use super::handshake::HandshakeError;
+use super::lines::LineRing;
+use super::negotiate::{Era, Ground, Plan, negotiate};
+use super::process::{Ladder, Process, Stdout};
+use super::signals::Signals;
+use super::traverse::seconds;
+use super::wire::Wire;
+use crate::domain::{Failure, FailureKind, StdioConfig};
+
+/// Starts the server and shakes hands; see [`Connection::open`].
+pub(super) async fn open(
+    config: &StdioConfig,
+    options: &ConnectOptions,
+    lines: &Arc<LineRing>,
+    cancel: &CancellationToken,
+) -> Option<Result<Connection, Failure>> {
+    let started = Instant::now();
+    let first_line = lines.last_seq();
+    let mut child = match Child::start(config, options, lines) {
+        Ok(child) => child,
+        Err(failure) => return Some(Err(failure)),
+    };
+    let plan = Plan {
+        choice: options.protocol,
+        known: options.known_era,
+        probe_timeout: Some(options.probe_timeout),
+    };
+    let handshake = timeout(options.connect_timeout, negotiate(&mut child, plan));
+    let outcome = tokio::select! {
+        outcome = handshake => outcome,
+        () = cancel.cancelled() => {
+            child.end().await;
+            return None;
+        }
+    };
+    let failure = match outcome {
+        Ok(Ok(agreed)) => {
+            if agreed.era == Era::Modern {
+                child.wire.set_modern();
+            }
+            let parts = Parts {
+                session: session_of(agreed, started),
+                signals: child.signals,
+                lines: Arc::clone(lines),
+                first_line,
+                process: child.process,
+                request_timeout: options.request_timeout,
+                command: Some(config.command.clone()),
+            };
+            return Some(Ok(Connection::establish(child.wire, parts)));
+        }
+        Ok(Err(HandshakeError::Refused(failure))) => failure,
+        Ok(Err(HandshakeError::Ended | HandshakeError::Send(_))) => Failure::new(
+            FailureKind::Connect,
+            "the connection closed during the handshake",
+        ),
+        Err(_) => Failure::new(
+            FailureKind::Timeout,
+            format!(
+                "no answer to the handshake within {}",
+                seconds(options.connect_timeout)
+            ),
+        ),
+    };
+    let message = if child.started {
+        let words = last_words(child.process.as_mut(), lines, first_line).await;
+        format!("{}: {failure}{words}", config.command)
+    } else {
+        // It could not be started a second time, and has said why.
+        failure.message.to_string()
+    };
+    child.end().await;
+    Some(Err(Failure::new(failure.kind, message)))
+}
+
+/// A server during its handshakes.
+struct Child<'a> {
+    config: &'a StdioConfig,
+    options: &'a ConnectOptions,
+    lines: &'a Arc<LineRing>,
+    signals: Arc<Signals>,
+    wire: Wire<Stdout>,
+    /// The process, if the server is one and was not ended.
+    process: Option<Process>,
+    started: bool,
+}
+
+impl<'a> Child<'a> {
+    fn start(
+        config: &'a StdioConfig,
+        options: &'a ConnectOptions,
+        lines: &'a Arc<LineRing>,
+    ) -> Result<Self, Failure> {
+        let signals = Arc::new(Signals::default());
+        let launched = options
+            .launcher
+            .launch(config, lines, &signals)
+            .map_err(|cause| {
+                Failure::new(FailureKind::Connect, format!("could not start: {cause}"))
+            })?;
+        let (process, stdin, stdout) = launched.into_parts();
+        let wire = Wire::new(stdout, stdin, Arc::clone(&signals), Arc::clone(lines));
+        Ok(Self {
+            config,
+            options,
+            lines,
+            signals,
+            wire,
+            process,
+            started: true,
+        })
+    }
+
+    /// Ends the process; nothing of it is left.
+    async fn end(&mut self) {
+        // Closing a pipe cannot fail in a way that matters to a process that is to end.
+        let _ = self.wire.close().await;
+        close(self.process.take(), Ladder::PATIENT).await;
+        self.started = false;
+    }
+}
+
+impl Ground for Child<'_> {
+    type Transport = Wire<Stdout>;
+
+    const FRESH_FOR_INITIALIZE: bool = false;
+
+    fn may_initialize_after(&self, error: &HandshakeError) -> bool {
+        // Servers exist that end on a request they do not know.
+        matches!(error, HandshakeError::Ended | HandshakeError::Send(_))
+    }
+
+    fn transport(&mut self) -> &mut Self::Transport {
+        &mut self.wire
+    }
+
+    async fn renew(&mut self) -> Result<(), HandshakeError> {
+        self.end().await;
+        *self =
+            Self::start(self.config, self.options, self.lines).map_err(HandshakeError::Refused)?;
+        Ok(())
+    }
+}
