@@ -377,6 +377,9 @@ impl ClientActor {
             live.succeeded(group, good_until);
         }
         live.finished(group, start.ticket);
+        for (method, failure) in &applied.failures {
+            self.log(Some(*method), failure);
+        }
         // The listings of a first catalog share its generation.
         if !applied.counts.is_empty() && !opening {
             self.generation = self.generation.next();
