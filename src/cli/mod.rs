@@ -9,7 +9,7 @@ mod run;
 
 pub use args::{Args, Command};
 pub use exit::Exit;
-pub use run::{Prepared, prepare};
+pub use run::{Prepared, complain, prepare};
 
 use args::Command as Cmd;
 

@@ -195,9 +195,21 @@ where
         engine.shutdown(Ladder::BRISK).await;
         exit
     });
-    // A blocking read of a config file must not keep us.
+    // Printing that was given up must not keep us.
     runtime.shutdown_background();
     exit
+}
+
+/// Prints in a thread of its own: a pipe that nobody reads must keep neither a signal nor the
+/// servers waiting.
+///
+/// # Errors
+///
+/// What the printing says, or that it panicked.
+pub async fn printing(
+    print: impl FnOnce() -> anyhow::Result<Exit> + Send + 'static,
+) -> anyhow::Result<Exit> {
+    tokio::task::spawn_blocking(print).await?
 }
 
 /// Waits until nothing is under way any more, or the deadline.

@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod cli;
 mod discovery;
 mod fake_server;
 mod real;
