@@ -164,8 +164,8 @@ impl Deck {
                 }
                 changed = states.changed(), if !dirty => {
                     changed.map_err(|_| DeckError::EngineEnded)?;
+                    dirty = true;
                     if drawn.elapsed() < FRAME {
-                        dirty = true;
                         continue;
                     }
                     None
