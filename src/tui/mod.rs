@@ -4,6 +4,7 @@
 //! it to the [`model::Model`], and [`view::render`] draws the model and the snapshot.
 
 pub mod action;
+pub mod decoder;
 pub mod details;
 pub mod event;
 pub mod field;
