@@ -140,8 +140,11 @@ impl ClientActor {
         self.take_time();
     }
 
+    /// Takes what the server has notified; a program that does not stay does not follow it.
     fn take_notifications(&mut self) {
-        if let Stage::Up(live) = &mut self.stage {
+        if let Stage::Up(live) = &mut self.stage
+            && self.context.options.live
+        {
             live.take_notifications();
         }
     }
