@@ -133,14 +133,17 @@ impl ClientActor {
             },
             Some(report) = self.reports.recv() => self.take_report(report),
             () = ended(&self.stage) => self.take_end(),
-            () = signalled(&self.stage) => {
-                if let Stage::Up(live) = &mut self.stage {
-                    live.take_notifications();
-                }
-            }
+            () = signalled(&self.stage) => self.take_notifications(),
             () = at(wake) => {}
         }
         self.take_time();
+    }
+
+    /// Takes what the server has notified.
+    fn take_notifications(&mut self) {
+        if let Stage::Up(live) = &mut self.stage {
+            live.take_notifications();
+        }
     }
 
     fn next_wake(&self) -> Option<Instant> {
@@ -186,6 +189,8 @@ impl ClientActor {
                 }
             },
             Request::Demand { group, reply } => {
+                // What came before the demand counts, whichever of the two woke us.
+                self.take_notifications();
                 let ticket = self.awaited(group);
                 self.waiters.push(Waiter {
                     group,

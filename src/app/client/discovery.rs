@@ -193,13 +193,15 @@ impl Shelf {
         }
     }
 
-    /// Leaves the listing as it is and marks it old, and the error if it was this that failed.
+    /// Leaves the listing as it is and marks it old. Its error stands only if it was this that
+    /// failed.
     fn keep<T: Slot>(&mut self, outcome: Outcome<T>, now: Moment, applied: &mut Applied) {
         match outcome {
             None => {}
             Some(Ok(_)) => {
                 let kept = T::of(&self.catalog).after_failure(now.wall);
                 *T::of_mut(&mut self.catalog) = kept;
+                self.errors.retain(|error| error.method != Some(T::METHOD));
             }
             Some(Err(failure)) => self.fail::<T>(failure, now, applied),
         }

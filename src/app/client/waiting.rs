@@ -56,8 +56,10 @@ impl ClientActor {
                     let in_group = |error: &&DiscoveryError| {
                         error.method.is_some_and(|method| method.group() == group)
                     };
-                    let error = self.shelf.errors.iter().find(in_group);
-                    (error.map(|error| error.failure.clone()), live.age(group))
+                    match self.shelf.errors.iter().find(in_group) {
+                        Some(error) => (Some(error.failure.clone()), live.age(group)),
+                        None => (None, Duration::ZERO),
+                    }
                 }
                 _ if unreachable.is_some() => (unreachable.clone(), Duration::ZERO),
                 _ => {
