@@ -16,6 +16,7 @@ pub mod definition;
 pub mod engine;
 pub mod manager;
 pub mod report;
+pub mod signal;
 pub mod supervisor;
 
 pub use crate::mcp::process::Ladder;

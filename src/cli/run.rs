@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use super::args::Args;
 use super::exit::Exit;
 use crate::app::config_store::{LoadRequest, Loaded, load, process_environment};
+use crate::app::signal::signal;
 use crate::app::{Definition, Engine, EngineHandle, EngineOptions, Face, Ladder};
 use crate::config::{AdHoc, adhoc};
 use crate::domain::{AppState, Interest, ServerName};
@@ -32,7 +33,7 @@ pub struct Prepared {
 /// [`Exit::Usage`] for a wrong config or command line, [`Exit::NotFound`] for an unknown server.
 pub fn prepare(args: &Args) -> Result<Prepared, Exit> {
     let command = args.server_command();
-    let is_adhoc = !command.is_empty() || args.adhoc.url.is_some();
+    let is_adhoc = is_adhoc(args);
     let usage = |message: String| {
         complain(&message);
         Exit::Usage
@@ -42,13 +43,7 @@ pub fn prepare(args: &Args) -> Result<Prepared, Exit> {
             "--server chooses among configured servers; a server given on the command line is the only one".into(),
         ));
     }
-    let environment = process_environment();
-    let request = LoadRequest {
-        files: args.global.config.clone(),
-        settings_only: is_adhoc,
-        environment,
-    };
-    let mut loaded = load(&request).map_err(|error| usage(error.to_string()))?;
+    let mut loaded = load(&load_request(args)).map_err(|error| usage(error.to_string()))?;
     if is_adhoc {
         let options = &args.adhoc;
         let given = AdHoc {
@@ -90,6 +85,21 @@ pub fn prepare(args: &Args) -> Result<Prepared, Exit> {
         definitions,
         adhoc: is_adhoc,
     })
+}
+
+/// The files that the command line means.
+#[must_use]
+pub fn load_request(args: &Args) -> LoadRequest {
+    LoadRequest {
+        files: args.global.config.clone(),
+        settings_only: is_adhoc(args),
+        environment: process_environment(),
+    }
+}
+
+/// Whether the only server is given on the command line.
+fn is_adhoc(args: &Args) -> bool {
+    !args.server_command().is_empty() || args.adhoc.url.is_some()
 }
 
 /// The first option that only a server of the command line can have.
@@ -190,7 +200,7 @@ where
         handle.put(prepared.definitions.clone()).await;
         let exit = tokio::select! {
             exit = task(handle) => exit,
-            exit = signal() => exit,
+            ended = signal() => ended.map(Exit::from).map_err(Into::into),
         };
         engine.shutdown(Ladder::BRISK).await;
         exit
@@ -225,23 +235,4 @@ pub async fn settled(
 /// The server's place among those of the run.
 pub fn is_named(name: &ServerName, wanted: &str) -> bool {
     name.as_str() == wanted
-}
-
-#[cfg(unix)]
-async fn signal() -> anyhow::Result<Exit> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut hangup = signal(SignalKind::hangup())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(tokio::select! {
-        _ = hangup.recv() => Exit::HungUp,
-        _ = interrupt.recv() => Exit::Interrupted,
-        _ = terminate.recv() => Exit::Terminated,
-    })
-}
-
-#[cfg(not(unix))]
-async fn signal() -> anyhow::Result<Exit> {
-    tokio::signal::ctrl_c().await?;
-    Ok(Exit::Interrupted)
 }
