@@ -6,7 +6,9 @@
 
 use serde::Serialize;
 
-use crate::domain::{AppState, DiscoveryError, FailureKind, ListMethod, ServerSnapshot};
+use crate::domain::{
+    AppState, DiscoveryError, FailureKind, ListMethod, ServerName, ServerSnapshot, text,
+};
 
 /// A server.
 #[derive(Debug, Serialize)]
@@ -150,5 +152,11 @@ pub fn error_line(server: &ServerSnapshot, error: &DiscoveryError) -> String {
         (Some(method), _) => format!("{}: ", method.name()),
         (None, _) => String::new(),
     };
-    format!("{}: {what}{failure}", server.name)
+    failure_line(&server.name, &format!("{what}{failure}"))
+}
+
+/// The failure of a server on one line: a server must not be able to write lines of its own.
+#[must_use]
+pub fn failure_line(server: &ServerName, failure: &str) -> String {
+    format!("{server}: {}", text::cell(failure))
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use super::args::{Args, What};
 use super::exit::Exit;
 use super::output;
-use super::run::{complain, hint_if_empty, prepare, settled, with_engine};
+use super::run::{complain, hint_if_empty, prepare, printing, settled, with_engine};
 use crate::app::report::{all_errors, error_line};
 use crate::domain::{
     AppState, DiscoveryError, Failure, FailureKind, Interest, ServerSnapshot, Status,
@@ -24,9 +24,13 @@ pub fn run(args: &Args, what: What) -> anyhow::Result<Exit> {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };
+    let how = How {
+        json: args.global.json,
+        quiet: args.global.quiet,
+    };
     hint_if_empty(args, &prepared);
     if prepared.definitions.is_empty() {
-        return print(args, &AppState::default(), what);
+        return print(how, &AppState::default(), what);
     }
     let interest = what.method().map_or(Interest::ALL, Interest::only);
     let servers = prepared.definitions.len();
@@ -36,13 +40,20 @@ pub fn run(args: &Args, what: What) -> anyhow::Result<Exit> {
             Some(within) => unfinished_failed(&state, within),
             None => state,
         };
-        print(args, &state, what)
+        printing(move || print(how, &state, what)).await
     })
 }
 
+/// How a result is printed.
+#[derive(Debug, Clone, Copy)]
+struct How {
+    json: bool,
+    quiet: bool,
+}
+
 /// Prints the state and judges it.
-fn print(args: &Args, state: &AppState, what: What) -> anyhow::Result<Exit> {
-    let printed = if args.global.json {
+fn print(how: How, state: &AppState, what: What) -> anyhow::Result<Exit> {
+    let printed = if how.json {
         output::print_json(state, what)
     } else {
         output::print_text(state, what)
@@ -52,7 +63,7 @@ fn print(args: &Args, state: &AppState, what: What) -> anyhow::Result<Exit> {
         // Whoever reads has seen enough.
         Ok(()) | Err(_) => {}
     }
-    if !args.global.json {
+    if !how.json {
         for (server, error) in all_errors(state) {
             // The table of servers has the connection's error already.
             if what != What::Servers || error.method.is_some() {
@@ -60,7 +71,7 @@ fn print(args: &Args, state: &AppState, what: What) -> anyhow::Result<Exit> {
             }
         }
     }
-    if !args.global.quiet {
+    if !how.quiet {
         for server in state.servers.iter() {
             if server.status == Status::Untrusted {
                 complain(&format!(

@@ -9,7 +9,7 @@ mod run;
 
 pub use args::{Args, Command, ServeArgs};
 pub use exit::Exit;
-pub use run::{Prepared, complain, hint_if_empty, load_request, prepare};
+pub use run::{Prepared, complain, hint_if_empty, prepare};
 
 use args::Command as Cmd;
 

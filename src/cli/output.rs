@@ -130,9 +130,16 @@ pub fn print_text(state: &AppState, what: What) -> io::Result<()> {
 fn add_items<T: Slot>(table: &mut Table, server: &ServerSnapshot, what: What) {
     if what.shows(T::METHOD) {
         for item in T::of(&server.catalog).items.iter() {
-            table.row([server.name.as_str(), item.key(), item.label()]);
+            table.row([server.name.as_str(), &key_cell(item.key()), item.label()]);
         }
     }
+}
+
+/// A URI or name on one line: a line break becomes a space, and what else cannot be seen an
+/// escape.
+fn key_cell(key: &str) -> String {
+    let one_line = key.replace("\r\n", " ").replace(['\r', '\n'], " ");
+    text::cell(&text::visible(&one_line)).into_owned()
 }
 
 /// Rows of three cells.
@@ -151,10 +158,8 @@ impl Table {
 
     /// Adds a row; a line break or tab inside a value becomes a space.
     fn row(&mut self, cells: [&str; 3]) {
-        self.rows.push(cells.map(|cell| {
-            let one_line = text::cell(cell);
-            text::visible(&one_line).into_owned()
-        }));
+        self.rows
+            .push(cells.map(|cell| text::cell(cell).into_owned()));
     }
 
     fn print(&self) -> io::Result<()> {

@@ -33,7 +33,7 @@ pub struct Prepared {
 /// [`Exit::Usage`] for a wrong config or command line, [`Exit::NotFound`] for an unknown server.
 pub fn prepare(args: &Args) -> Result<Prepared, Exit> {
     let command = args.server_command();
-    let is_adhoc = is_adhoc(args);
+    let is_adhoc = !command.is_empty() || args.adhoc.url.is_some();
     let usage = |message: String| {
         complain(&message);
         Exit::Usage
@@ -43,7 +43,13 @@ pub fn prepare(args: &Args) -> Result<Prepared, Exit> {
             "--server chooses among configured servers; a server given on the command line is the only one".into(),
         ));
     }
-    let mut loaded = load(&load_request(args)).map_err(|error| usage(error.to_string()))?;
+    let environment = process_environment();
+    let request = LoadRequest {
+        files: args.global.config.clone(),
+        settings_only: is_adhoc,
+        environment,
+    };
+    let mut loaded = load(&request).map_err(|error| usage(error.to_string()))?;
     if is_adhoc {
         let options = &args.adhoc;
         let given = AdHoc {
@@ -85,21 +91,6 @@ pub fn prepare(args: &Args) -> Result<Prepared, Exit> {
         definitions,
         adhoc: is_adhoc,
     })
-}
-
-/// The files that the command line means.
-#[must_use]
-pub fn load_request(args: &Args) -> LoadRequest {
-    LoadRequest {
-        files: args.global.config.clone(),
-        settings_only: is_adhoc(args),
-        environment: process_environment(),
-    }
-}
-
-/// Whether the only server is given on the command line.
-fn is_adhoc(args: &Args) -> bool {
-    !args.server_command().is_empty() || args.adhoc.url.is_some()
 }
 
 /// The first option that only a server of the command line can have.
@@ -205,9 +196,21 @@ where
         engine.shutdown(Ladder::BRISK).await;
         exit
     });
-    // A blocking read of a config file must not keep us.
+    // Printing that was given up must not keep us.
     runtime.shutdown_background();
     exit
+}
+
+/// Prints in a thread of its own: a pipe that nobody reads must keep neither a signal nor the
+/// servers waiting.
+///
+/// # Errors
+///
+/// What the printing says, or that it panicked.
+pub async fn printing(
+    print: impl FnOnce() -> anyhow::Result<Exit> + Send + 'static,
+) -> anyhow::Result<Exit> {
+    tokio::task::spawn_blocking(print).await?
 }
 
 /// Waits until nothing is under way any more, or the deadline.

@@ -1,5 +1,6 @@
 //! One connection: opened with a handshake, used through a [`Requester`], closed by its owner.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use super::handler::Handler;
 use super::http;
 use super::lines::LineRing;
 use super::negotiate::{Agreed, Era};
-use super::process::{Ladder, ParentVariables, Process, describe_exit};
+use super::process::{Ladder, Launch, Process, describe_exit};
 use super::reply::{Reply, RpcError};
 use super::signals::Signals;
 use super::stdio;
@@ -39,7 +40,7 @@ const ROUTING: Duration = Duration::from_millis(10);
 /// How long a pipe may stay open after its process has ended.
 const PIPE_GRACE: Duration = Duration::from_millis(100);
 
-/// Bounds on one connection, and what its child inherits.
+/// Bounds on one connection, and what starts its server.
 #[derive(Debug, Clone)]
 pub struct ConnectOptions {
     /// Which era the definition wants.
@@ -52,8 +53,10 @@ pub struct ConnectOptions {
     pub connect_timeout: Duration,
     /// On one request.
     pub request_timeout: Duration,
-    /// Our environment and face.
-    pub parent: Arc<ParentVariables>,
+    /// How a child is ended that does not come to be connected.
+    pub ladder: Ladder,
+    /// Starts servers that speak over stdio.
+    pub launcher: Arc<dyn Launch>,
 }
 
 impl ConnectOptions {
@@ -62,8 +65,9 @@ impl ConnectOptions {
     pub fn of(
         config: &ServerConfig,
         settings: &Settings,
-        parent: Arc<ParentVariables>,
+        launcher: Arc<dyn Launch>,
         known_era: Option<Era>,
+        ladder: Ladder,
     ) -> Self {
         Self {
             protocol: config.protocol,
@@ -71,7 +75,8 @@ impl ConnectOptions {
             probe_timeout: settings.probe_timeout,
             connect_timeout: config.connect_timeout.unwrap_or(settings.connect_timeout),
             request_timeout: config.request_timeout.unwrap_or(settings.request_timeout),
-            parent,
+            ladder,
+            launcher,
         }
     }
 }
@@ -92,11 +97,16 @@ pub struct Connection {
     first_line: u64,
     /// The program's name, for messages.
     command: Option<String>,
+    keep: Keep,
 }
+
+/// Something that lives as long as anything of a server does.
+pub type Keep = Box<dyn fmt::Debug + Send + Sync>;
 
 impl Connection {
     /// Starts or calls the server and shakes hands. `None` if `cancel` was called before the
-    /// handshake ended; then, as after a failure, nothing of the server is left.
+    /// handshake ended; then nothing of the server is left. A failure is told at once, and what is
+    /// left of the server is ended behind it. `keep` is dropped when nothing is left any more.
     ///
     /// # Errors
     ///
@@ -106,11 +116,14 @@ impl Connection {
         config: &ServerConfig,
         options: &ConnectOptions,
         lines: &Arc<LineRing>,
+        keep: Keep,
         cancel: &CancellationToken,
     ) -> Option<Result<Self, Failure>> {
         match &config.transport {
-            TransportConfig::Stdio(config) => stdio::open(config, options, lines, cancel).await,
-            TransportConfig::Http(config) => http::open(config, options, lines, cancel).await,
+            TransportConfig::Stdio(config) => {
+                stdio::open(config, options, lines, keep, cancel).await
+            }
+            TransportConfig::Http(config) => http::open(config, options, lines, keep, cancel).await,
         }
     }
 
@@ -140,10 +153,7 @@ impl Connection {
             Some(command) => format!("{command}: the connection closed"),
             None => "the connection closed".to_owned(),
         };
-        if let Some(process) = &mut self.process {
-            let words = last_words(process, &self.lines, self.first_line).await;
-            message.push_str(&words);
-        }
+        message.push_str(&last_words(self.process.as_mut(), &self.lines, self.first_line).await);
         Failure::new(FailureKind::Closed, message)
     }
 
@@ -155,9 +165,8 @@ impl Connection {
         }
         // Whatever still holds the pipe is dropped with it.
         drop(self.service);
-        if let Some(process) = self.process {
-            process.close(ladder).await;
-        }
+        close(self.process, ladder).await;
+        drop(self.keep);
     }
 
     /// Hands the transport over to rmcp, which routes answers from now on.
@@ -190,6 +199,7 @@ impl Connection {
             lines: parts.lines,
             first_line: parts.first_line,
             command: parts.command,
+            keep: parts.keep,
         }
     }
 }
@@ -204,6 +214,7 @@ pub(super) struct Parts {
     pub(super) process: Option<Process>,
     pub(super) request_timeout: Duration,
     pub(super) command: Option<String>,
+    pub(super) keep: Keep,
 }
 
 async fn exited(process: Option<&Process>) {
@@ -215,12 +226,24 @@ async fn exited(process: Option<&Process>) {
     }
 }
 
+pub(super) async fn close(process: Option<Process>, ladder: Ladder) {
+    if let Some(process) = process {
+        process.close(ladder).await;
+    }
+}
+
 /// How the process ended, if it did, and what it wrote last: `, exit status 1; stderr: ...`.
-pub(super) async fn last_words(process: &mut Process, lines: &LineRing, first_line: u64) -> String {
-    let mut words = match process.last_words().await {
-        Some(status) => format!(", {}", describe_exit(status)),
-        None => String::new(),
+pub(super) async fn last_words(
+    process: Option<&mut Process>,
+    lines: &LineRing,
+    first_line: u64,
+) -> String {
+    let status = match process {
+        Some(process) => process.last_words().await,
+        None => None,
     };
+    let mut words =
+        status.map_or_else(String::new, |status| format!(", {}", describe_exit(status)));
     let tail = lines.stderr_tail(first_line, QUOTED_LINES);
     if !tail.is_empty() {
         words.push_str("; stderr: ");

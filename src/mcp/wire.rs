@@ -105,7 +105,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                 if let Some(outbox) = &self.outbox
                     && outbox.try_send(answer).is_err()
                 {
-                    tracing::warn!(method = %method, "a request of the server was not answered: it does not read");
+                    tracing::debug!("a request of the server was not answered: it does not read");
                 }
             }
             Inbound::Notification(method, params) => {
@@ -232,5 +232,9 @@ async fn write_all<W: AsyncWrite + Unpin>(mut pipe: W, mut messages: mpsc::Recei
         if messages.is_empty() && pipe.flush().await.is_err() {
             return;
         }
+    }
+    // A stream of our own process stays open until both of its halves are dropped.
+    if let Err(error) = pipe.shutdown().await {
+        tracing::debug!(%error, "a server had closed its stdin");
     }
 }

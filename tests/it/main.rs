@@ -8,6 +8,8 @@
 )]
 
 mod architecture;
+mod cli;
+mod discovery;
 mod fake_server;
 mod real;
 mod support;

@@ -8,11 +8,13 @@ use tokio::sync::oneshot;
 use super::discovery::GroupOutcome;
 use super::handle::Demand;
 use super::refresh::Start;
-use super::slots::SeatGuard;
 use crate::app::definition::Definition;
 use crate::domain::server::Mask;
 use crate::domain::{Epoch, Failure, Group};
+use crate::mcp::calls::ArgumentOf;
+use crate::mcp::decode::completion::Completion;
 use crate::mcp::decode::contents::Content;
+use crate::mcp::decode::prompt::PromptText;
 use crate::mcp::process::Ladder;
 use crate::mcp::{Connection, Line};
 
@@ -23,6 +25,19 @@ pub(super) enum Request {
     Read {
         uri: String,
         reply: oneshot::Sender<Result<Vec<Content>, Failure>>,
+    },
+    /// Get a prompt.
+    GetPrompt {
+        name: String,
+        arguments: Vec<(String, String)>,
+        reply: oneshot::Sender<Result<PromptText, Failure>>,
+    },
+    /// Complete an argument.
+    Complete {
+        of: ArgumentOf,
+        argument: (String, String),
+        context: Vec<(String, String)>,
+        reply: oneshot::Sender<Result<Completion, Failure>>,
     },
     /// The catalog, clean if that can be had.
     Demand {
@@ -59,11 +74,10 @@ pub(super) enum Report {
     Closed,
 }
 
-/// A connection with the right to its process.
+/// A connection that is open.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) connection: Box<Connection>,
-    pub(super) seat: SeatGuard,
     /// Hides the secrets of the definition in whatever the server says.
     pub(super) mask: Mask,
 }

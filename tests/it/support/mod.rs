@@ -7,3 +7,5 @@
 pub mod fake;
 pub mod handle;
 pub mod launch;
+pub mod program;
+pub mod rig;
