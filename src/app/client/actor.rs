@@ -140,6 +140,7 @@ impl ClientActor {
         self.take_time();
     }
 
+    /// Takes what the server has notified.
     fn take_notifications(&mut self) {
         if let Stage::Up(live) = &mut self.stage {
             live.take_notifications();
