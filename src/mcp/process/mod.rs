@@ -23,7 +23,7 @@ use tokio_util::either::Either;
 pub use environment::ParentVariables;
 use group::Group;
 
-use super::lines::{LineKind, LineRing, MAX_LINE};
+use super::lines::{LineKind, LineRing};
 use super::signals::Signals;
 use crate::domain::StdioConfig;
 
@@ -52,6 +52,9 @@ impl Ladder {
 
 /// How long the last lines of stderr may take to arrive after the exit.
 const STDERR_GRACE: Duration = Duration::from_millis(100);
+
+/// What is read of stderr at once, in bytes: as much as a pipe holds.
+const STDERR_CHUNK: usize = 64 * 1024;
 
 /// How often a group without its leader is looked at.
 const GROUP_POLL: Duration = Duration::from_millis(5);
@@ -216,22 +219,14 @@ async fn watch_exit(
 
 /// Reads stderr to its end, whatever it holds, so that the child never blocks on it.
 async fn drain<S: AsyncRead + Unpin>(mut stderr: S, lines: Arc<LineRing>, signals: Arc<Signals>) {
-    let mut chunk = vec![0; 16 * 1024];
-    let mut line: Vec<u8> = Vec::new();
+    let mut chunk = vec![0; STDERR_CHUNK];
+    let mut line = Vec::new();
     loop {
         let count = match stderr.read(&mut chunk).await {
             Ok(0) | Err(_) => break,
             Ok(count) => count,
         };
-        let mut parts = chunk[..count].split(|byte| *byte == b'\n');
-        if let Some(first) = parts.next() {
-            extend_line(&mut line, first);
-        }
-        for part in parts {
-            lines.push(LineKind::Stderr, &line);
-            line.clear();
-            extend_line(&mut line, part);
-        }
+        lines.push_chunk(LineKind::Stderr, &mut line, &chunk[..count]);
         signals.wake();
         // A flood must not keep everything else waiting.
         tokio::task::yield_now().await;
@@ -240,11 +235,6 @@ async fn drain<S: AsyncRead + Unpin>(mut stderr: S, lines: Arc<LineRing>, signal
         lines.push(LineKind::Stderr, &line);
         signals.wake();
     }
-}
-
-fn extend_line(line: &mut Vec<u8>, part: &[u8]) {
-    let room = MAX_LINE.saturating_sub(line.len());
-    line.extend_from_slice(&part[..part.len().min(room)]);
 }
 
 impl Process {
