@@ -53,6 +53,9 @@ impl Ladder {
 /// How long the last lines of stderr may take to arrive after the exit.
 const STDERR_GRACE: Duration = Duration::from_millis(100);
 
+/// How long a pipe may stay open after its process has ended.
+const PIPE_GRACE: Duration = Duration::from_millis(100);
+
 /// What is read of stderr at once, in bytes: as much as a pipe holds.
 const STDERR_CHUNK: usize = 64 * 1024;
 
@@ -168,7 +171,8 @@ fn start(
     };
     let group = Arc::new(Group::of(&child));
     let (exited, exit) = watch::channel(None);
-    tokio::spawn(watch_exit(child, Arc::clone(&group), exited));
+    let watch = watch_exit(child, Arc::clone(&group), exited, Arc::clone(signals));
+    tokio::spawn(watch);
     let stderr = tokio::spawn(drain(stderr, Arc::clone(lines), Arc::clone(signals)));
     Ok(Started {
         process: Process {
@@ -201,17 +205,22 @@ fn explain(config: &StdioConfig, error: &io::Error) -> String {
     }
 }
 
-/// Reaps the leader when it ends. If this task is dropped instead, the guard kills the group.
+/// Reaps the leader when it ends, which ends the connection, also where something that it left
+/// behind holds the pipes. If this task is dropped instead, the guard kills the group.
 async fn watch_exit(
     mut child: Child,
     group: Arc<Group>,
     exited: watch::Sender<Option<ExitStatus>>,
+    signals: Arc<Signals>,
 ) {
     let guard = group::KillOnDrop::new(group);
     match child.wait().await {
         Ok(status) => {
             guard.leader_reaped();
             exited.send_replace(Some(status));
+            // What it wrote last may still be in the pipe.
+            let _ = timeout(PIPE_GRACE, signals.ended()).await;
+            signals.end(None);
         }
         Err(error) => tracing::warn!(%error, "a child cannot be waited for"),
     }
