@@ -2,10 +2,12 @@
 //! it that nothing of it is left.
 //!
 //! Whatever happens to us, the group dies: by the ladder when we close it, by a guard when a task
-//! is dropped or panics, and on Linux by the parent-death signal when we are killed.
+//! is dropped or panics, and on Linux by the parent-death signal when we are killed. What left
+//! the group is the work of [`adopt_orphans`].
 
 mod environment;
 mod group;
+mod orphans;
 
 use std::fmt;
 use std::io;
@@ -22,6 +24,7 @@ use tokio_util::either::Either;
 
 pub use environment::ParentVariables;
 use group::Group;
+pub use orphans::{Orphans, adopt_orphans};
 
 use super::lines::{LineKind, LineRing};
 use super::signals::Signals;
