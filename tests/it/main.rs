@@ -11,5 +11,7 @@ mod architecture;
 mod cli;
 mod discovery;
 mod fake_server;
+#[cfg(target_os = "linux")]
+mod process;
 mod real;
 mod support;
