@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
+use mcpdeck::app::adopt_orphans;
 use mcpdeck::cli::{self, Args, Command, Exit};
 use mcpdeck::{demo, telemetry};
 
@@ -16,11 +17,15 @@ fn main() -> ExitCode {
     let _log = telemetry::state_folder(|name| std::env::var_os(name))
         .and_then(|folder| telemetry::start(&folder));
     telemetry::log_panics();
-    let outcome = match &args.command {
-        Some(Command::DemoServer) => serve_demo(),
-        Some(Command::Serve { options, .. }) => serving::run(&args, options),
-        Some(_) => cli::run(&args),
-        None => deck::run(&args),
+    let outcome = if let Some(Command::DemoServer) = args.command {
+        serve_demo()
+    } else {
+        let _orphans = adopt_orphans();
+        match &args.command {
+            Some(Command::Serve { options, .. }) => serving::run(&args, options),
+            Some(_) => cli::run(&args),
+            None => deck::run(&args),
+        }
     };
     match outcome {
         Ok(exit) => exit.into(),

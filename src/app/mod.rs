@@ -19,7 +19,7 @@ pub mod report;
 pub mod signal;
 pub mod supervisor;
 
-pub use crate::mcp::process::{Ladder, Launch, Launched};
+pub use crate::mcp::process::{Ladder, Launch, Launched, Orphans, adopt_orphans};
 pub use client::{ClientHandle, Demand};
 pub use definition::{Definition, Resolve};
 pub use engine::{Engine, EngineHandle, EngineOptions, EngineThread, Face};

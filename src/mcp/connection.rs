@@ -37,9 +37,6 @@ const TRANSPORT_END: Duration = Duration::from_millis(250);
 /// How long an answer that was read may take to reach its caller after the stream has ended.
 const ROUTING: Duration = Duration::from_millis(10);
 
-/// How long a pipe may stay open after its process has ended.
-const PIPE_GRACE: Duration = Duration::from_millis(100);
-
 /// Bounds on one connection, and what starts its server.
 #[derive(Debug, Clone)]
 pub struct ConnectOptions {
@@ -135,13 +132,7 @@ impl Connection {
 
     /// Waits until the other side has ended the connection: its stream or its process.
     pub async fn ended(&self) {
-        tokio::select! {
-            () = self.signals.ended() => {}
-            () = exited(self.process.as_ref()) => {
-                // What it wrote last may still be in the pipe; a descendant may hold it open.
-                let _ = timeout(PIPE_GRACE, self.signals.ended()).await;
-            }
-        }
+        self.signals.ended().await;
     }
 
     /// How an ended connection ended. Takes a moment: a process's last words may still come.
@@ -215,15 +206,6 @@ pub(super) struct Parts {
     pub(super) request_timeout: Duration,
     pub(super) command: Option<String>,
     pub(super) keep: Keep,
-}
-
-async fn exited(process: Option<&Process>) {
-    match process {
-        Some(process) => {
-            process.exited().await;
-        }
-        None => std::future::pending().await,
-    }
 }
 
 pub(super) async fn close(process: Option<Process>, ladder: Ladder) {

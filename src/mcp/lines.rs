@@ -2,8 +2,11 @@
 //! bounded ring.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
+
+use memchr::memchr;
 
 use crate::domain::server::Mask;
 use crate::domain::text;
@@ -42,7 +45,8 @@ pub struct Line {
 }
 
 /// The last lines of one server. A pipe's reader writes here and the actor reads, so a flood of a
-/// gigabyte wakes no one: only the ring turns.
+/// gigabyte wakes no one: only the ring turns. Lines are kept as they came and cleaned for whoever
+/// reads them, because of a flood hardly any is ever read.
 #[derive(Debug, Default)]
 pub struct LineRing {
     inner: Mutex<Ring>,
@@ -50,9 +54,19 @@ pub struct LineRing {
 
 #[derive(Debug, Default)]
 struct Ring {
-    lines: VecDeque<Line>,
+    lines: VecDeque<RawLine>,
     bytes: usize,
     seq: u64,
+    mask: Mask,
+}
+
+/// A line as it came. It must not be shown, nor be in a Debug output.
+struct RawLine {
+    seq: u64,
+    at: SystemTime,
+    kind: LineKind,
+    bytes: Box<[u8]>,
+    /// What was secret when it came.
     mask: Mask,
 }
 
@@ -64,26 +78,26 @@ impl LineRing {
 
     /// Adds a line as it came.
     pub fn push(&self, kind: LineKind, bytes: &[u8]) {
-        let cut = &bytes[..bytes.len().min(MAX_LINE)];
-        let raw = String::from_utf8_lossy(cut);
-        let text = text::error_text(raw.trim_end());
+        self.lock().push(kind, SystemTime::now(), bytes);
+    }
+
+    /// Adds the lines of a chunk, all at once. `unfinished` is the beginning of the first one, and
+    /// then of the line that goes on behind the chunk.
+    pub fn push_chunk(&self, kind: LineKind, unfinished: &mut Vec<u8>, chunk: &[u8]) {
         let mut ring = self.lock();
-        let text = ring.mask.apply(text);
-        ring.seq += 1;
-        ring.bytes += text.len();
-        let line = Line {
-            seq: ring.seq,
-            at: SystemTime::now(),
-            kind,
-            text: text.into(),
-        };
-        ring.lines.push_back(line);
-        while ring.lines.len() > MAX_LINES || ring.bytes > MAX_BYTES {
-            match ring.lines.pop_front() {
-                Some(oldest) => ring.bytes -= oldest.text.len(),
-                None => break,
+        let at = SystemTime::now();
+        let mut rest = chunk;
+        while let Some(end) = memchr(b'\n', rest) {
+            if unfinished.is_empty() {
+                ring.push(kind, at, &rest[..end]);
+            } else {
+                extend_line(unfinished, &rest[..end]);
+                ring.push(kind, at, unfinished);
+                unfinished.clear();
             }
+            rest = &rest[end + 1..];
         }
+        extend_line(unfinished, rest);
     }
 
     /// The number of the last line; 0 if there was none.
@@ -96,11 +110,8 @@ impl LineRing {
     #[must_use]
     pub fn since(&self, seq: u64) -> Vec<Line> {
         let ring = self.lock();
-        ring.lines
-            .iter()
-            .filter(|line| line.seq > seq)
-            .cloned()
-            .collect()
+        let lines = ring.lines.iter().filter(|line| line.seq > seq);
+        lines.map(RawLine::clean).collect()
     }
 
     /// The last lines of stderr that came after the number and are not blank, oldest first.
@@ -112,9 +123,10 @@ impl LineRing {
             .iter()
             .rev()
             .take_while(|line| line.seq > after)
-            .filter(|line| line.kind == LineKind::Stderr && !line.text.trim().is_empty())
+            .filter(|line| line.kind == LineKind::Stderr)
+            .map(|line| line.clean().text)
+            .filter(|text| !text.trim().is_empty())
             .take(count)
-            .map(|line| Arc::clone(&line.text))
             .collect();
         tail.reverse();
         tail
@@ -123,6 +135,54 @@ impl LineRing {
     fn lock(&self) -> std::sync::MutexGuard<'_, Ring> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Ring {
+    fn push(&mut self, kind: LineKind, at: SystemTime, bytes: &[u8]) {
+        let bytes = bytes[..bytes.len().min(MAX_LINE)].trim_ascii_end();
+        self.seq += 1;
+        self.bytes += bytes.len();
+        self.lines.push_back(RawLine {
+            seq: self.seq,
+            at,
+            kind,
+            bytes: bytes.into(),
+            mask: self.mask.clone(),
+        });
+        while self.lines.len() > MAX_LINES || self.bytes > MAX_BYTES {
+            match self.lines.pop_front() {
+                Some(oldest) => self.bytes -= oldest.bytes.len(),
+                None => break,
+            }
+        }
+    }
+}
+
+impl RawLine {
+    /// The line for people.
+    fn clean(&self) -> Line {
+        let text = text::error_text(&String::from_utf8_lossy(&self.bytes));
+        Line {
+            seq: self.seq,
+            at: self.at,
+            kind: self.kind,
+            text: self.mask.apply(text).into(),
+        }
+    }
+}
+
+impl fmt::Debug for RawLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawLine")
+            .field("seq", &self.seq)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+fn extend_line(line: &mut Vec<u8>, part: &[u8]) {
+    let room = MAX_LINE.saturating_sub(line.len());
+    line.extend_from_slice(&part[..part.len().min(room)]);
 }
 
 #[cfg(test)]
@@ -160,5 +220,39 @@ mod tests {
             [Arc::from("one"), Arc::from("two")]
         );
         assert_eq!(ring.stderr_tail(start, 1), [Arc::from("two")]);
+    }
+
+    #[test]
+    fn a_chunk_is_cut_at_line_breaks_and_may_end_within_a_line() {
+        let ring = LineRing::default();
+        let mut unfinished = Vec::new();
+        let check = |unfinished: &mut Vec<u8>, chunk: &str, expected: &[&str]| {
+            let before = ring.last_seq();
+            ring.push_chunk(LineKind::Stderr, unfinished, chunk.as_bytes());
+            let texts: Vec<Arc<str>> = ring.since(before).into_iter().map(|it| it.text).collect();
+            let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
+            assert_eq!(texts, expected, "{chunk:?}");
+        };
+        check(&mut unfinished, "one\ntwo\r\nthr", &["one", "two"]);
+        check(&mut unfinished, "", &[]);
+        check(&mut unfinished, "ee\n\n", &["three", ""]);
+        check(&mut unfinished, &"x".repeat(MAX_LINE), &[]);
+        check(&mut unfinished, "xxx", &[]);
+        assert_eq!(unfinished.len(), MAX_LINE);
+    }
+
+    #[test]
+    fn a_line_keeps_the_mask_with_which_it_came_and_is_never_in_debug_output() {
+        let secret = |text: &str| Mask::new(&[crate::domain::Secret::new(text)]);
+        let ring = LineRing::default();
+        ring.set_mask(secret("first-secret"));
+        ring.push(LineKind::Stderr, b"token first-secret");
+        ring.set_mask(secret("other-secret"));
+        ring.push(LineKind::Stderr, b"token other-secret");
+        assert_eq!(
+            ring.stderr_tail(0, 5),
+            [Arc::from("token ***"), Arc::from("token ***")]
+        );
+        assert!(!format!("{ring:?}").contains("secret"));
     }
 }

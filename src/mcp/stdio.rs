@@ -25,7 +25,6 @@ pub(super) async fn open(
     cancel: &CancellationToken,
 ) -> Option<Result<Connection, Failure>> {
     let started = Instant::now();
-    let first_line = lines.last_seq();
     let mut child = match Child::start(config, options, lines) {
         Ok(child) => child,
         Err(failure) => return Some(Err(failure)),
@@ -52,7 +51,7 @@ pub(super) async fn open(
                 session: session_of(agreed, started),
                 signals: child.signals,
                 lines: Arc::clone(lines),
-                first_line,
+                first_line: child.first_line,
                 process: child.process,
                 request_timeout: options.request_timeout,
                 command: Some(config.command.clone()),
@@ -74,7 +73,7 @@ pub(super) async fn open(
         ),
     };
     let message = if child.started {
-        let words = last_words(child.process.as_mut(), lines, first_line).await;
+        let words = last_words(child.process.as_mut(), lines, child.first_line).await;
         format!("{}: {failure}{words}", config.command)
     } else {
         // It could not be started a second time, and has said why.
@@ -102,6 +101,9 @@ struct Child<'a> {
     /// The process, if the server is one and was not ended.
     process: Option<Process>,
     started: bool,
+    /// The number of the last line before it was started: what an earlier process of the same
+    /// negotiation wrote says nothing about this one.
+    first_line: u64,
 }
 
 impl<'a> Child<'a> {
@@ -111,6 +113,7 @@ impl<'a> Child<'a> {
         lines: &'a Arc<LineRing>,
     ) -> Result<Self, Failure> {
         let signals = Arc::new(Signals::default());
+        let first_line = lines.last_seq();
         let launched = options
             .launcher
             .launch(config, lines, &signals)
@@ -127,6 +130,7 @@ impl<'a> Child<'a> {
             wire,
             process,
             started: true,
+            first_line,
         })
     }
 

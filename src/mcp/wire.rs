@@ -194,7 +194,13 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
             if let Some(message) = self.inbox.pop_front() {
                 return Some(message);
             }
-            let Some(line) = self.reader.next().await else {
+            let line = tokio::select! {
+                biased;
+                line = self.reader.next() => line,
+                // Its process has ended, and something else holds the pipe.
+                () = self.signals.ended() => None,
+            };
+            let Some(line) = line else {
                 self.signals.end(None);
                 return None;
             };

@@ -12,5 +12,7 @@ mod cli;
 mod deck;
 mod discovery;
 mod fake_server;
+#[cfg(target_os = "linux")]
+mod process;
 mod real;
 mod support;

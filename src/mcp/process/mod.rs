@@ -2,10 +2,12 @@
 //! it that nothing of it is left.
 //!
 //! Whatever happens to us, the group dies: by the ladder when we close it, by a guard when a task
-//! is dropped or panics, and on Linux by the parent-death signal when we are killed.
+//! is dropped or panics, and on Linux by the parent-death signal when we are killed. What left
+//! the group is the work of [`adopt_orphans`].
 
 mod environment;
 mod group;
+mod orphans;
 
 use std::fmt;
 use std::io;
@@ -22,8 +24,9 @@ use tokio_util::either::Either;
 
 pub use environment::ParentVariables;
 use group::Group;
+pub use orphans::{Orphans, adopt_orphans};
 
-use super::lines::{LineKind, LineRing, MAX_LINE};
+use super::lines::{LineKind, LineRing};
 use super::signals::Signals;
 use crate::domain::StdioConfig;
 
@@ -52,6 +55,12 @@ impl Ladder {
 
 /// How long the last lines of stderr may take to arrive after the exit.
 const STDERR_GRACE: Duration = Duration::from_millis(100);
+
+/// How long a pipe may stay open after its process has ended.
+const PIPE_GRACE: Duration = Duration::from_millis(100);
+
+/// What is read of stderr at once, in bytes: as much as a pipe holds.
+const STDERR_CHUNK: usize = 64 * 1024;
 
 /// How often a group without its leader is looked at.
 const GROUP_POLL: Duration = Duration::from_millis(5);
@@ -165,7 +174,8 @@ fn start(
     };
     let group = Arc::new(Group::of(&child));
     let (exited, exit) = watch::channel(None);
-    tokio::spawn(watch_exit(child, Arc::clone(&group), exited));
+    let watch = watch_exit(child, Arc::clone(&group), exited, Arc::clone(signals));
+    tokio::spawn(watch);
     let stderr = tokio::spawn(drain(stderr, Arc::clone(lines), Arc::clone(signals)));
     Ok(Started {
         process: Process {
@@ -198,17 +208,22 @@ fn explain(config: &StdioConfig, error: &io::Error) -> String {
     }
 }
 
-/// Reaps the leader when it ends. If this task is dropped instead, the guard kills the group.
+/// Reaps the leader when it ends, which ends the connection, also where something that it left
+/// behind holds the pipes. If this task is dropped instead, the guard kills the group.
 async fn watch_exit(
     mut child: Child,
     group: Arc<Group>,
     exited: watch::Sender<Option<ExitStatus>>,
+    signals: Arc<Signals>,
 ) {
     let guard = group::KillOnDrop::new(group);
     match child.wait().await {
         Ok(status) => {
             guard.leader_reaped();
             exited.send_replace(Some(status));
+            // What it wrote last may still be in the pipe.
+            let _ = timeout(PIPE_GRACE, signals.ended()).await;
+            signals.end(None);
         }
         Err(error) => tracing::warn!(%error, "a child cannot be waited for"),
     }
@@ -216,22 +231,14 @@ async fn watch_exit(
 
 /// Reads stderr to its end, whatever it holds, so that the child never blocks on it.
 async fn drain<S: AsyncRead + Unpin>(mut stderr: S, lines: Arc<LineRing>, signals: Arc<Signals>) {
-    let mut chunk = vec![0; 16 * 1024];
-    let mut line: Vec<u8> = Vec::new();
+    let mut chunk = vec![0; STDERR_CHUNK];
+    let mut line = Vec::new();
     loop {
         let count = match stderr.read(&mut chunk).await {
             Ok(0) | Err(_) => break,
             Ok(count) => count,
         };
-        let mut parts = chunk[..count].split(|byte| *byte == b'\n');
-        if let Some(first) = parts.next() {
-            extend_line(&mut line, first);
-        }
-        for part in parts {
-            lines.push(LineKind::Stderr, &line);
-            line.clear();
-            extend_line(&mut line, part);
-        }
+        lines.push_chunk(LineKind::Stderr, &mut line, &chunk[..count]);
         signals.wake();
         // A flood must not keep everything else waiting.
         tokio::task::yield_now().await;
@@ -240,11 +247,6 @@ async fn drain<S: AsyncRead + Unpin>(mut stderr: S, lines: Arc<LineRing>, signal
         lines.push(LineKind::Stderr, &line);
         signals.wake();
     }
-}
-
-fn extend_line(line: &mut Vec<u8>, part: &[u8]) {
-    let room = MAX_LINE.saturating_sub(line.len());
-    line.extend_from_slice(&part[..part.len().min(room)]);
 }
 
 impl Process {
