@@ -1,6 +1,7 @@
 //! The program: parse, start, dispatch, exit code.
 
 mod deck;
+mod serving;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
     telemetry::log_panics();
     let outcome = match &args.command {
         Some(Command::DemoServer) => serve_demo(),
+        Some(Command::Serve { options, .. }) => serving::run(&args, options),
         Some(_) => cli::run(&args),
         None => deck::run(&args),
     };
