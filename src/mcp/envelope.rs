@@ -3,40 +3,41 @@
 //! Liberal in what it accepts (no `jsonrpc` member, a batch, a byte order mark, a lone surrogate,
 //! an error without a message), strict in what it says: an answer that names one of our requests
 //! but cannot be used is [`Reply::Malformed`] with the reason.
+//!
+//! A line may have 16 MiB, so nothing is copied that need not be: the result of an answer is what
+//! is left of the line's own buffer, and the messages of a batch are handed on one by one.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserializer;
-use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::decode::repair_surrogates;
+use super::decode::repair_bytes;
+use super::read::MAX_LINE;
 use super::reply::{Reply, RpcError};
 use super::scan::IdScanner;
 use crate::domain::text;
 
+/// The longest raw error data that is kept, in bytes; what we look for in it is short.
+const MAX_DATA: usize = 64 * 1024;
+
+/// The longest error message that is kept, in bytes: many times what is shown of one.
+const MAX_MESSAGE: usize = 256 * 1024;
+
+/// The longest id of a request that is answered, in bytes.
+const MAX_ID: usize = 1024;
+
 /// One message from a server.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Inbound {
+#[derive(Debug)]
+pub enum Inbound<'a> {
     /// An answer to a request.
     Answer(AnswerId, Reply),
     /// A request of the server: the raw id and the method.
-    Request(Box<RawValueEq>, String),
+    Request(&'a str, Cow<'a, str>),
     /// A notification with its raw parameters.
-    Notification(String, Option<Box<RawValueEq>>),
-    /// No message.
-    Noise,
-}
-
-/// Raw JSON that compares by its text.
-#[derive(Debug, Clone)]
-pub struct RawValueEq(pub Box<RawValue>);
-
-impl PartialEq for RawValueEq {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.get() == other.0.get()
-    }
+    Notification(Cow<'a, str>, Option<&'a str>),
 }
 
 /// What an answer says about which request it answers.
@@ -50,51 +51,151 @@ pub enum AnswerId {
     Foreign,
 }
 
-/// Takes the text of a line, an HTTP body or an SSE event apart. The last member of the pair
-/// tells whether something around or in it was noise (a byte order mark, terminal sequences).
-#[must_use]
-pub fn parse(bytes: &[u8]) -> (Vec<Inbound>, bool) {
-    let lossy = String::from_utf8_lossy(bytes);
-    let unmarked = lossy.trim_start_matches('\u{feff}').trim();
-    let marked = unmarked.len() != lossy.trim().len();
-    let repaired = repair_surrogates(unmarked);
-    if let Some(messages) = parse_text(&repaired) {
-        return (messages, marked);
-    }
-    // A log library that colours everything wraps messages in terminal sequences.
-    if repaired.contains(['\u{1b}', '\u{9b}'])
-        && let Ok(plain) = text::sanitize(&repaired, text::Keep::Line)
-        && let Some(messages) = parse_text(plain.trim())
-    {
-        return (messages, true);
-    }
-    if repaired.starts_with('{') {
-        let mut scanner = IdScanner::default();
-        scanner.push(repaired.as_bytes());
-        if let Some(id) = scanner.id() {
-            let reply = Reply::Malformed("the answer is no valid JSON".into());
-            return (vec![Inbound::Answer(AnswerId::Known(id), reply)], false);
-        }
-    }
-    (vec![Inbound::Noise], false)
+/// What a line held beside messages.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Noise {
+    /// Nothing.
+    None,
+    /// Something around a message: a byte order mark, terminal sequences.
+    Around,
+    /// This line, which is no message, or a batch in which something is none.
+    Line(String),
 }
 
-/// `None` where the text is no JSON object or array of objects.
-fn parse_text(text: &str) -> Option<Vec<Inbound>> {
-    if text.starts_with('[') {
-        let batch: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-        let mut messages: Vec<Inbound> = batch
-            .into_iter()
-            .map(|raw| parse_object(raw.get()).unwrap_or(Inbound::Noise))
-            .collect();
-        if messages.is_empty() {
-            messages.push(Inbound::Noise);
-        }
-        return Some(messages);
+/// Takes a line, an HTTP body or an SSE event apart and hands on each of its messages.
+pub fn take_apart(mut line: Vec<u8>, mut each: impl FnMut(Inbound<'_>)) -> Noise {
+    repair_bytes(&mut line);
+    let text = match String::from_utf8(line) {
+        Ok(text) => text,
+        Err(error) => match replace_invalid(&error.into_bytes()) {
+            Ok(text) => text,
+            Err(id) => {
+                let reply = Reply::Malformed("the answer is not UTF-8".into());
+                each(Inbound::Answer(id, reply));
+                return Noise::None;
+            }
+        },
+    };
+    let marked = text.trim_start().starts_with('\u{feff}');
+    let text = match messages(text, &mut each) {
+        Ok(Noise::None) if marked => return Noise::Around,
+        Ok(noise) => return noise,
+        Err(text) => text,
+    };
+    // A log library that colours everything wraps messages in terminal sequences.
+    if text.contains(['\u{1b}', '\u{9b}'])
+        && let Ok(noise) = messages(text::without_sequences(&text), &mut each)
+    {
+        return match noise {
+            Noise::None => Noise::Around,
+            noise => noise,
+        };
     }
-    text.starts_with('{')
-        .then(|| parse_object(text))?
-        .map(|message| vec![message])
+    if body(&text).starts_with('{') {
+        let mut scanner = IdScanner::default();
+        scanner.push(body(&text).as_bytes());
+        if let Some(id) = scanner.id() {
+            let reply = Reply::Malformed("the answer is no valid JSON".into());
+            each(Inbound::Answer(AnswerId::Known(id), reply));
+            return Noise::None;
+        }
+    }
+    Noise::Line(text)
+}
+
+/// The text with U+FFFD in place of what is no UTF-8, or the id of what grew over the limit.
+fn replace_invalid(line: &[u8]) -> Result<String, AnswerId> {
+    let mut text = String::with_capacity(MAX_LINE.min(line.len() * 3));
+    for chunk in line.utf8_chunks() {
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+        if text.len() > MAX_LINE {
+            let mut scanner = IdScanner::default();
+            scanner.push(line);
+            return Err(scanner.id().map_or(AnswerId::Missing, AnswerId::Known));
+        }
+    }
+    Ok(text)
+}
+
+/// The text without what may stand around a message.
+fn body(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c == '\u{feff}' || c.is_whitespace())
+        .trim_end()
+}
+
+/// Hands on the messages of a text; gives it back where it holds none.
+fn messages(text: String, each: &mut impl FnMut(Inbound<'_>)) -> Result<Noise, String> {
+    let json = body(&text);
+    if json.starts_with('[') {
+        return match batch(json, each) {
+            Some(true) => Ok(Noise::None),
+            Some(false) => Ok(Noise::Line(text)),
+            None => Err(text),
+        };
+    }
+    let (id, result) = match Parsed::read(json) {
+        None => return Err(text),
+        Some(Parsed::Message(message)) => {
+            each(message);
+            return Ok(Noise::None);
+        }
+        Some(Parsed::Result(id, result)) => (id, result),
+    };
+    let start = result.as_ptr().addr() - text.as_ptr().addr();
+    let end = start + result.len();
+    let mut buffer = text;
+    buffer.truncate(end);
+    buffer.drain(..start);
+    each(Inbound::Answer(id, Reply::Result(buffer)));
+    Ok(Noise::None)
+}
+
+/// Hands on the messages of a batch, and tells whether it holds something and nothing else.
+/// `None` where it is broken JSON, of which nothing is handed on.
+fn batch(json: &str, each: &mut impl FnMut(Inbound<'_>)) -> Option<bool> {
+    serde_json::from_str::<IgnoredAny>(json).ok()?;
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let visitor = BatchVisitor(|element| {
+        match Parsed::read(element) {
+            None => return false,
+            Some(Parsed::Message(message)) => each(message),
+            Some(Parsed::Result(id, result)) => {
+                each(Inbound::Answer(id, Reply::Result(result.to_owned())));
+            }
+        }
+        true
+    });
+    deserializer.deserialize_seq(visitor).ok()
+}
+
+/// Visits each element, and tells whether there are some and all of them pleased.
+struct BatchVisitor<F>(F);
+
+impl<'de, F: FnMut(&'de str) -> bool> Visitor<'de> for BatchVisitor<F> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a batch")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<bool, A::Error> {
+        let (mut all, mut any) = (true, false);
+        while let Some(element) = seq.next_element::<&RawValue>()? {
+            all &= (self.0)(element.get());
+            any = true;
+        }
+        Ok(any && all)
+    }
+}
+
+/// What an object is.
+enum Parsed<'a> {
+    Message(Inbound<'a>),
+    /// An answer with this raw result, which is still part of the text.
+    Result(AnswerId, &'a str),
 }
 
 /// The members of a message; of a repeated one the last counts.
@@ -136,56 +237,58 @@ impl<'de> Visitor<'de> for EnvelopeVisitor {
     }
 }
 
-fn parse_object(text: &str) -> Option<Inbound> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let envelope = deserializer.deserialize_map(EnvelopeVisitor).ok()?;
-    deserializer.end().ok()?;
-    Some(envelope.into_inbound())
-}
-
-impl Envelope<'_> {
-    fn into_inbound(self) -> Inbound {
-        if let Some(method) = self
-            .method
-            .and_then(|raw| serde_json::from_str::<String>(raw.get()).ok())
-        {
-            return match self.id {
-                Some(id) if id.get() != "null" => {
-                    Inbound::Request(Box::new(RawValueEq(id.to_owned())), method)
-                }
-                Some(_) | None => Inbound::Notification(
-                    method,
-                    self.params.map(|raw| Box::new(RawValueEq(raw.to_owned()))),
-                ),
-            };
+impl<'a> Parsed<'a> {
+    /// `None` where the text is no JSON object that means something.
+    fn read(json: &'a str) -> Option<Self> {
+        if !json.starts_with('{') {
+            return None;
         }
-        let id = answer_id(self.id);
-        match (self.result, self.error) {
-            (Some(result), None) => Inbound::Answer(id, Reply::Result(own(result))),
-            (None, Some(error)) => Inbound::Answer(id, read_error(error)),
-            (Some(result), Some(error)) if error.get() == "null" => {
-                Inbound::Answer(id, Reply::Result(own(result)))
-            }
-            (Some(_), Some(_)) => Inbound::Answer(
-                id,
-                Reply::Malformed("the answer has both result and error".into()),
-            ),
-            (None, None) => match id {
-                AnswerId::Known(_) => Inbound::Answer(
-                    id,
-                    Reply::Malformed("the answer has neither result nor error".into()),
-                ),
-                AnswerId::Missing | AnswerId::Foreign => Inbound::Noise,
-            },
-        }
+        let mut deserializer = serde_json::Deserializer::from_str(json);
+        let envelope = deserializer.deserialize_map(EnvelopeVisitor).ok()?;
+        deserializer.end().ok()?;
+        envelope.into_parsed()
     }
 }
 
-/// Copies a result once, with room for the tag of [`Reply::into_text`]: it may be 16 MiB.
-fn own(result: &RawValue) -> String {
-    let mut text = String::with_capacity(result.get().len() + 1);
-    text.push_str(result.get());
-    text
+impl<'a> Envelope<'a> {
+    fn into_parsed(self) -> Option<Parsed<'a>> {
+        if let Some(method) = self.method.and_then(|raw| string(raw.get())) {
+            return match self.id.map(RawValue::get) {
+                Some(id) if id.len() > MAX_ID => None,
+                Some(id) if id != "null" => Some(Parsed::Message(Inbound::Request(id, method))),
+                Some(_) | None => {
+                    let params = self.params.map(RawValue::get);
+                    Some(Parsed::Message(Inbound::Notification(method, params)))
+                }
+            };
+        }
+        let id = answer_id(self.id);
+        let reply = match (self.result, self.error) {
+            (Some(result), None) => return Some(Parsed::Result(id, result.get())),
+            (Some(result), Some(error)) if error.get() == "null" => {
+                return Some(Parsed::Result(id, result.get()));
+            }
+            (None, Some(error)) => read_error(error),
+            (Some(_), Some(_)) => Reply::Malformed("the answer has both result and error".into()),
+            (None, None) => match id {
+                AnswerId::Known(_) => {
+                    Reply::Malformed("the answer has neither result nor error".into())
+                }
+                AnswerId::Missing | AnswerId::Foreign => return None,
+            },
+        };
+        Some(Parsed::Message(Inbound::Answer(id, reply)))
+    }
+}
+
+/// The string that a raw JSON value is.
+fn string(raw: &str) -> Option<Cow<'_, str>> {
+    let quoted = raw.strip_prefix('"')?;
+    if quoted.contains('\\') {
+        serde_json::from_str(raw).ok().map(Cow::Owned)
+    } else {
+        quoted.strip_suffix('"').map(Cow::Borrowed)
+    }
 }
 
 fn answer_id(raw: Option<&RawValue>) -> AnswerId {
@@ -200,39 +303,50 @@ fn answer_id(raw: Option<&RawValue>) -> AnswerId {
 /// A numeric error code needs no message; a code that is no integer is malformed.
 fn read_error(raw: &RawValue) -> Reply {
     #[derive(serde::Deserialize)]
-    struct Wire {
-        code: Option<serde_json::Value>,
-        message: Option<serde_json::Value>,
-        data: Option<serde_json::Value>,
+    struct Wire<'a> {
+        #[serde(borrow)]
+        code: Option<&'a RawValue>,
+        #[serde(borrow)]
+        message: Option<&'a RawValue>,
+        #[serde(borrow)]
+        data: Option<&'a RawValue>,
     }
-    let Ok(wire) = serde_json::from_str::<Wire>(raw.get()) else {
+    let is_object = raw.get().starts_with('{');
+    let Some(wire) = serde_json::from_str::<Wire>(raw.get())
+        .ok()
+        .filter(|_| is_object)
+    else {
         return Reply::Malformed("the error is not an object with a code".into());
     };
-    match wire.code.as_ref().and_then(serde_json::Value::as_i64) {
-        Some(code) => Reply::Error(RpcError {
-            code,
-            message: match wire.message {
-                Some(serde_json::Value::String(message)) => message,
-                Some(_) | None => String::new(),
-            },
-            data: wire.data,
-        }),
-        None => Reply::Malformed("the error's code is not an integer".into()),
-    }
+    let Some(code) = wire.code.and_then(|code| code.get().parse().ok()) else {
+        return Reply::Malformed("the error's code is not an integer".into());
+    };
+    let message = wire.message.and_then(|message| string(message.get()));
+    let message = message.unwrap_or_default();
+    let data = wire.data.filter(|data| data.get().len() <= MAX_DATA);
+    Reply::Error(RpcError {
+        code,
+        message: message[..message.floor_char_boundary(MAX_MESSAGE)].to_owned(),
+        data: data.and_then(|data| serde_json::from_str(data.get()).ok()),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn one(text: &str) -> Inbound {
-        let (mut messages, _) = parse(text.as_bytes());
-        assert_eq!(messages.len(), 1, "{text}");
-        messages.remove(0)
+    /// The messages of a line as text, and what else it holds.
+    fn read(line: &[u8]) -> (Vec<String>, Noise) {
+        let mut messages = Vec::new();
+        let noise = take_apart(line.to_vec(), |message| {
+            messages.push(format!("{message:?}"));
+        });
+        (messages, noise)
     }
 
     fn check_answer(text: &str, id: AnswerId, reply: Reply) {
-        assert_eq!(one(text), Inbound::Answer(id, reply), "{text}");
+        let expected = format!("{:?}", Inbound::Answer(id, reply));
+        assert_eq!(read(text.as_bytes()).0, [expected], "{text}");
     }
 
     fn result(raw: &str) -> Reply {
@@ -319,15 +433,39 @@ mod tests {
 
     #[test]
     fn requests_notifications_batches_and_noise() {
-        assert!(
-            matches!(one(r#"{"id":"a","method":"ping"}"#), Inbound::Request(_, method) if method == "ping")
+        let check = |text: &str, messages: &[&str], noise: Noise| {
+            let (read, rest) = read(text.as_bytes());
+            assert_eq!(
+                (read, rest),
+                (messages.iter().map(ToString::to_string).collect(), noise)
+            );
+        };
+        let line = |text: &str| Noise::Line(text.to_owned());
+        check(
+            r#"{"id":"a","method":"ping"}"#,
+            &[r#"Request("\"a\"", "ping")"#],
+            Noise::None,
         );
-        assert!(
-            matches!(one(r#"{"method":"n","params":{}}"#), Inbound::Notification(method, Some(_)) if method == "n")
+        check(
+            "\u{feff}{\"method\":\"\\u006e\",\"params\":{}}",
+            &[r#"Notification("n", Some("{}"))"#],
+            Noise::Around,
         );
-        let (batch, _) = parse(br#"[{"id":1,"result":{}},{"method":"n"},7]"#);
-        assert_eq!(batch.len(), 3);
-        assert_eq!(batch.last(), Some(&Inbound::Noise));
+        let batch = r#"[{"id":1,"result":{}},{"method":"n"}]"#;
+        let two = [
+            r#"Answer(Known(1), Result("{}"))"#,
+            r#"Notification("n", None)"#,
+        ];
+        check(batch, &two, Noise::None);
+        check(&format!("\u{1b}[1m{batch}\u{1b}[0m"), &two, Noise::Around);
+        let mixed = batch.replace(']', ",7]");
+        check(&mixed, &two, line(&mixed));
+        let mixed = batch.replace(']', ",\"\u{9b}\"]");
+        check(&mixed, &two, line(&mixed));
+        let broken = batch.replace(']', "");
+        check(&broken, &[], line(&broken));
+        let long = format!(r#"{{"id":"{}","method":"ping"}}"#, "i".repeat(MAX_ID));
+        check(&long, &[], line(&long));
         for noise in [
             "",
             "   ",
@@ -336,21 +474,66 @@ mod tests {
             "[]",
             "7",
             r#"{"level":"info"}"#,
+            "\u{1b}[32mready\u{1b}[0m",
         ] {
-            assert_eq!(one(noise), Inbound::Noise, "{noise}");
+            check(noise, &[], line(noise));
+        }
+    }
+
+    #[test]
+    fn what_wraps_a_message_is_removed_and_nothing_inside_it() {
+        let coloured = "\u{1b}[32m{\"id\":1,\"result\":\"\u{fb01}\u{200b}\u{e000}\"}\u{1b}[0m";
+        check_answer(
+            coloured,
+            AnswerId::Known(1),
+            result("\"\u{fb01}\u{200b}\u{e000}\""),
+        );
+    }
+
+    #[test]
+    fn what_is_no_utf_8_is_replaced_within_the_limit() {
+        let line = |count: usize| {
+            let mut line = br#"{"id":1,"result":""#.to_vec();
+            line.resize(line.len() + count, 0xff);
+            line.extend_from_slice(b"\"}");
+            line
+        };
+        let (messages, _) = read(&line(2));
+        let two = result("\"\u{fffd}\u{fffd}\"");
+        assert_eq!(
+            messages,
+            [format!("{:?}", Inbound::Answer(AnswerId::Known(1), two))]
+        );
+        let (messages, noise) = read(&line(MAX_LINE / 2));
+        let reply = malformed("the answer is not UTF-8");
+        assert_eq!(
+            messages,
+            [format!("{:?}", Inbound::Answer(AnswerId::Known(1), reply))]
+        );
+        assert_eq!(noise, Noise::None);
+    }
+
+    #[test]
+    fn large_errors_are_cut() {
+        let (long, deep) = (
+            "\u{e9}".repeat(MAX_MESSAGE),
+            "[".repeat(200) + &"]".repeat(200),
+        );
+        for data in [&*format!("\"{long}\""), &deep] {
+            let text =
+                format!(r#"{{"id":1,"error":{{"code":-32000,"message":"{long}","data":{data}}}}}"#);
+            check_answer(
+                &text,
+                AnswerId::Known(1),
+                error(-32000, &long[..MAX_MESSAGE]),
+            );
         }
     }
 
     #[test]
     fn deep_nesting_inside_an_answer_is_no_matter_of_the_envelope() {
-        let deep = format!(
-            r#"{{"id":3,"result":{}{}}}"#,
-            "[".repeat(100_000),
-            "]".repeat(100_000)
-        );
-        assert!(matches!(
-            one(&deep),
-            Inbound::Answer(AnswerId::Known(3), Reply::Result(_))
-        ));
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        let text = format!(r#"{{"id":3,"result":{deep}}}"#);
+        check_answer(&text, AnswerId::Known(3), result(&deep));
     }
 }

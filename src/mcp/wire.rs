@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::envelope::{self, AnswerId, Inbound};
+use super::envelope::{self, AnswerId, Inbound, Noise};
 use super::lines::{LineKind, LineRing};
 use super::read::{LineReader, RawLine};
 use super::reply::Reply;
@@ -80,12 +80,13 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
     fn take_line(&mut self, line: RawLine) {
         match line {
             RawLine::Whole(bytes) => {
-                let (messages, odd) = envelope::parse(&bytes);
-                if odd {
-                    self.signals.noise();
-                }
-                for message in messages {
-                    self.take(message, &bytes);
+                match envelope::take_apart(bytes, |message| self.take(message)) {
+                    Noise::None => {}
+                    Noise::Around => self.signals.noise(),
+                    Noise::Line(line) => {
+                        self.lines.push(LineKind::Noise, line.as_bytes());
+                        self.signals.noise();
+                    }
                 }
             }
             RawLine::TooLong { id } => {
@@ -96,12 +97,12 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         }
     }
 
-    fn take(&mut self, message: Inbound, line: &[u8]) {
+    fn take(&mut self, message: Inbound<'_>) {
         match message {
             Inbound::Answer(id, reply) => self.take_answer(id, reply),
             Inbound::Request(..) if self.modern => self.signals.noise(),
             Inbound::Request(id, method) => {
-                let answer = requests::answer(id.0.get(), &method);
+                let answer = requests::answer(id, &method);
                 if let Some(outbox) = &self.outbox
                     && outbox.try_send(answer).is_err()
                 {
@@ -109,12 +110,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                 }
             }
             Inbound::Notification(method, params) => {
-                let params = params.as_ref().map(|raw| raw.0.get());
                 requests::notified(&method, params, &self.signals, &self.lines);
-            }
-            Inbound::Noise => {
-                self.lines.push(LineKind::Noise, line);
-                self.signals.noise();
             }
         }
     }

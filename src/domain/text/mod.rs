@@ -89,6 +89,17 @@ pub fn error_text(text: &str) -> String {
     }
 }
 
+/// The text without terminal sequences, and otherwise as it is.
+#[must_use]
+pub fn without_sequences(text: &str) -> String {
+    let mut rest = String::with_capacity(text.len());
+    rest.extend(Pieces::new(text).filter_map(|piece| match piece {
+        Piece::Char(c) => Some(c),
+        Piece::Sequence => None,
+    }));
+    rest
+}
+
 /// Normalizes and removes until nothing changes; looks at the first `look_at` characters only.
 fn settle(text: &str, keep: Keep, look_at: usize) -> Result<Cow<'_, str>, Unstable> {
     if is_plain(text, keep) {

@@ -28,7 +28,7 @@ use std::time::Duration;
 use crate::domain::item::Item;
 use crate::domain::{Failure, FailureKind};
 
-pub use surrogates::repair_surrogates;
+pub use surrogates::{repair_bytes, repair_surrogates};
 
 use lenient::MAX_ARGUMENTS;
 use rules::Rules;

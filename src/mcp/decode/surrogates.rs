@@ -2,45 +2,40 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr;
+
 /// Replaces every lone surrogate escape (`\ud800` say) in JSON text by `\ufffd`; pairs stay, and
 /// so does everything else. Text without one is borrowed.
 #[must_use]
 pub fn repair_surrogates(json: &str) -> Cow<'_, str> {
-    let bytes = json.as_bytes();
-    let mut repaired: Option<String> = None;
-    let (mut at, mut copied) = (0, 0);
-    while let Some(found) = json[at..].find('\\') {
-        at += found;
-        let end = match unit(bytes, at) {
-            None => {
-                // Two ASCII bytes in valid JSON; in other text the second may begin a longer one.
-                at += 1;
-                at += json[at..].chars().next().map_or(0, char::len_utf8);
-                continue;
-            }
-            Some(0xd800..=0xdbff) => match unit(bytes, at + 6) {
-                Some(0xdc00..=0xdfff) => {
-                    at += 12;
-                    continue;
-                }
-                _ => at + 6,
-            },
-            Some(0xdc00..=0xdfff) => at + 6,
-            Some(_) => {
-                at += 6;
-                continue;
-            }
-        };
-        let text = repaired.get_or_insert_with(|| String::with_capacity(json.len()));
-        text.push_str(&json[copied..at]);
-        text.push_str("\\ufffd");
-        (at, copied) = (end, end);
+    if next_lone(json.as_bytes(), &mut 0).is_none() {
+        return Cow::Borrowed(json);
     }
-    match repaired {
-        None => Cow::Borrowed(json),
-        Some(mut text) => {
-            text.push_str(&json[copied..]);
-            Cow::Owned(text)
+    let mut bytes = json.as_bytes().to_vec();
+    repair_bytes(&mut bytes);
+    // ASCII was replaced by ASCII, so it is still UTF-8.
+    String::from_utf8(bytes).map_or(Cow::Borrowed(json), Cow::Owned)
+}
+
+/// As [`repair_surrogates`], in place: one escape is as long as another.
+pub fn repair_bytes(json: &mut [u8]) {
+    let mut at = 0;
+    while let Some(start) = next_lone(json, &mut at) {
+        json[start..at].copy_from_slice(br"\ufffd");
+    }
+}
+
+/// Where the next lone surrogate escape begins, looked for from `at` on, which moves behind it.
+fn next_lone(json: &[u8], at: &mut usize) -> Option<usize> {
+    loop {
+        let start = *at + memchr(b'\\', json.get(*at..)?)?;
+        *at = start + 6;
+        match unit(json, start) {
+            // An escape of two bytes.
+            None => *at = start + 2,
+            Some(0xd800..=0xdbff) if matches!(unit(json, *at), Some(0xdc00..=0xdfff)) => *at += 6,
+            Some(0xd800..=0xdfff) => return Some(start),
+            Some(_) => {}
         }
     }
 }

@@ -22,7 +22,7 @@ use sse_stream::{Sse, SseStream};
 use super::error::HttpFailure;
 use crate::domain::{Failure, FailureKind};
 use crate::mcp::decode::handshake::InitializeReading;
-use crate::mcp::envelope::{self, AnswerId, Inbound};
+use crate::mcp::envelope::{self, AnswerId, Inbound, Noise};
 use crate::mcp::lines::LineRing;
 use crate::mcp::read::MAX_LINE;
 use crate::mcp::reply::Reply;
@@ -134,31 +134,33 @@ impl HttpClient {
     }
 
     /// The answer of a body of JSON: the one to the request that was posted.
-    fn answer(&self, body: &[u8], asked: Asked) -> Option<Reply> {
-        let (messages, _) = envelope::parse(body);
+    fn answer(&self, body: Vec<u8>, asked: Asked) -> Option<Reply> {
         let mut answer = None;
-        for message in messages {
-            match message {
-                Inbound::Answer(AnswerId::Known(id), reply) if Some(id) == asked.id => {
-                    answer = Some(reply);
-                }
-                Inbound::Answer(AnswerId::Missing, reply)
-                    if !matches!(reply, Reply::Result(_)) && asked.id.is_some() =>
-                {
-                    answer = Some(reply);
-                }
-                Inbound::Notification(method, params) => self.notified(&method, params.as_deref()),
-                Inbound::Answer(..) | Inbound::Request(..) | Inbound::Noise => {
-                    self.inner.signals.noise();
-                }
+        let noise = envelope::take_apart(body, |message| match message {
+            Inbound::Answer(AnswerId::Known(id), reply) if Some(id) == asked.id => {
+                answer = Some(reply);
             }
-        }
+            Inbound::Answer(AnswerId::Missing, reply)
+                if !matches!(reply, Reply::Result(_)) && asked.id.is_some() =>
+            {
+                answer = Some(reply);
+            }
+            Inbound::Notification(method, params) => self.notified(&method, params),
+            Inbound::Answer(..) | Inbound::Request(..) => self.inner.signals.noise(),
+        });
+        self.count(&noise);
         answer
     }
 
-    fn notified(&self, method: &str, params: Option<&envelope::RawValueEq>) {
-        let params = params.map(|raw| raw.0.get());
+    fn notified(&self, method: &str, params: Option<&str>) {
         requests::notified(method, params, &self.inner.signals, &self.inner.lines);
+    }
+
+    fn count(&self, noise: &Noise) {
+        match noise {
+            Noise::None => {}
+            Noise::Around | Noise::Line(_) => self.inner.signals.noise(),
+        }
     }
 
     /// Rewrites an event so that rmcp only routes it: answers become raw text, notifications are
@@ -167,25 +169,29 @@ impl HttpClient {
         let Some(data) = event.data.take() else {
             return event;
         };
-        let (messages, _) = envelope::parse(data.as_bytes());
-        for message in messages {
-            match message {
-                Inbound::Answer(AnswerId::Known(id), reply) => {
-                    event.data = serde_json::to_string(&typed(id, reply, asked)).ok();
-                }
-                Inbound::Answer(AnswerId::Missing, reply) if !matches!(reply, Reply::Result(_)) => {
-                    match asked.id {
-                        Some(id) => {
-                            event.data = serde_json::to_string(&typed(id, reply, asked)).ok();
-                        }
-                        None => self.inner.signals.noise(),
-                    }
-                }
-                Inbound::Notification(method, params) => self.notified(&method, params.as_deref()),
-                Inbound::Request(..) => event.data = Some(data.clone()),
-                Inbound::Answer(..) | Inbound::Noise => self.inner.signals.noise(),
+        let noise = envelope::take_apart(data.into_bytes(), |message| match message {
+            Inbound::Answer(AnswerId::Known(id), reply) => {
+                event.data = serde_json::to_string(&typed(id, reply, asked)).ok();
             }
-        }
+            Inbound::Answer(AnswerId::Missing, reply) if !matches!(reply, Reply::Result(_)) => {
+                match asked.id {
+                    Some(id) => {
+                        event.data = serde_json::to_string(&typed(id, reply, asked)).ok();
+                    }
+                    None => self.inner.signals.noise(),
+                }
+            }
+            Inbound::Notification(method, params) => self.notified(&method, params),
+            Inbound::Request(id, method) => {
+                // What it is about is of no concern: our answer depends on the method alone.
+                let method = json!(method);
+                event.data = Some(format!(
+                    r#"{{"jsonrpc":"2.0","id":{id},"method":{method}}}"#
+                ));
+            }
+            Inbound::Answer(..) => self.inner.signals.noise(),
+        });
+        self.count(&noise);
         event
     }
 
@@ -226,7 +232,7 @@ impl HttpClient {
             && let Some(id) = asked.id
             && media_type(&response) == Some(JSON.to_owned())
             && let Ok(body) = self.body(response).await
-            && let Some(reply @ Reply::Error(_)) = self.answer(&body, asked)
+            && let Some(reply @ Reply::Error(_)) = self.answer(body, asked)
         {
             return Ok(StreamableHttpPostResponse::Json(
                 typed(id, reply, asked),
@@ -414,7 +420,7 @@ impl StreamableHttpClient for HttpClient {
                     }
                     Err(error) => return Err(error),
                 };
-                let reply = self.answer(&body, asked).unwrap_or_else(|| {
+                let reply = self.answer(body, asked).unwrap_or_else(|| {
                     Reply::Malformed("the body does not answer the request".into())
                 });
                 Ok(StreamableHttpPostResponse::Json(

@@ -4,14 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mcpdeck::app::{Engine, Ladder};
-use mcpdeck::domain::{
-    Group, HttpConfig, HttpFlavour, ListMethod, ServerName, ServerSnapshot, TransportConfig,
-};
-use mcpdeck::domain::{ProtocolChoice, ServerConfig};
+use mcpdeck::domain::{Group, ListMethod, ServerName, ServerSnapshot};
 
 use crate::support::fake::{Action, Listing, Reply, Rule, Script, Sigterm};
 use crate::support::launch::{Control, http_server};
-use crate::support::rig::{NAME, Rig, definition, listings, live};
+use crate::support::rig::{NAME, Rig, definition, listings, live, remote};
 
 const TOOLS: &str = "tools/list";
 const RESOURCES: &str = "resources/list";
@@ -230,23 +227,9 @@ async fn lists_go_before_the_process_and_the_next_one_comes_after_it() {
 #[tokio::test]
 async fn an_expired_session_is_a_new_epoch() {
     let (address, fake) = http_server(Script::legacy().sample());
-    let config = ServerConfig {
-        name: ServerName::new(NAME).unwrap(),
-        transport: TransportConfig::Http(HttpConfig {
-            url: format!("http://{address}/mcp"),
-            headers: Vec::new(),
-            headers_command: Vec::new(),
-            flavour: HttpFlavour::Streamable,
-            oauth: None,
-        }),
-        protocol: ProtocolChoice::Legacy,
-        connect_timeout: None,
-        request_timeout: None,
-        traversal_timeout: None,
-    };
     let engine = Engine::start(live());
     let handle = engine.handle();
-    handle.put(vec![config.into()]).await;
+    handle.put(vec![remote(NAME, address)]).await;
     let mut states = handle.state();
     let mut epoch = async |epoch: u64| {
         let there = states.wait_for(|state| {

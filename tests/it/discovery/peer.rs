@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use mcpdeck::app::EngineOptions;
+use mcpdeck::app::{Engine, EngineOptions, Ladder};
 use mcpdeck::domain::{FailureKind, ListMethod, Settings};
 use mcpdeck::mcp::LineKind;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::support::fake::{Action, Ask, Reply, Rule, Script};
-use crate::support::rig::{NAME, Rig, listing, live};
+use crate::support::launch::http_server;
+use crate::support::rig::{NAME, Rig, listing, live, remote};
 
 const TOOLS: &str = "tools/list";
 const LONG: Duration = Duration::from_mins(5);
@@ -178,6 +179,40 @@ async fn a_servers_request_is_answered_under_its_own_id() {
     }
     assert_eq!(answered, ids);
     rig.end().await;
+}
+
+/// Over HTTP, in real time, on the stream for the server's own messages.
+#[tokio::test]
+async fn a_server_is_answered_over_http_as_well() {
+    let asked = [
+        "ping",
+        "roots/list",
+        "sampling/createMessage",
+        "elicitation/create",
+        "x",
+    ];
+    let mut script = tools();
+    for method in asked {
+        script = script.after_initialized(Action::Ask(Ask {
+            method: method.to_owned(),
+            params: Some(json!({"message": 7})),
+            id: Some(json!(format!("id of {method}"))),
+        }));
+    }
+    let (address, fake) = http_server(script);
+    let engine = Engine::start(live());
+    engine.handle().put(vec![remote(NAME, address)]).await;
+    let mut codes = Vec::new();
+    for method in asked {
+        let answer = fake.wait_answer(method, 1, Duration::from_secs(20)).await;
+        assert_eq!(answer.id, Some(json!(format!("id of {method}"))));
+        codes.push(answer.error.and_then(|error| error["code"].as_i64()));
+    }
+    assert_eq!(
+        codes,
+        [None, None, Some(-32601), Some(-32601), Some(-32601)]
+    );
+    engine.shutdown(Ladder::BRISK).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -76,6 +76,26 @@ async fn an_answer_is_found_in_what_wraps_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_wraps_an_answer_leaves_its_uris_exact() {
+    let uri = "\u{fb01}\u{200b}\u{e000}\u{9b}31m";
+    let answer =
+        format!(r#"{{"id":{{id}},"result":{{"resources":[{{"uri":"{uri}","name":"n"}}]}}}}"#);
+    for (answer, uri) in [
+        (format!("{answer}\n"), uri),
+        (format!("\u{feff}{answer}\n"), uri),
+        // A sequence inside of coloured output is colour as well.
+        (format!("\u{1b}[1m{answer}\u{1b}[0m\n"), &uri[..9]),
+    ] {
+        let script = Script::legacy()
+            .templates(vec![])
+            .resources(vec![])
+            .on("resources/list", Reply::raw(&answer));
+        let (server, _) = discovered(script).await;
+        assert_eq!(&*server.catalog.resources.items[0].uri, uri, "{answer:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_answer_that_cannot_be_used_fails_its_request_at_once() {
     let check_malformed = async |answer: &str, reason: &str| {
         let script = tools().on(TOOLS, Reply::raw(&format!("{answer}\n")));

@@ -2,6 +2,7 @@
 //! wait of the engine and of its servers is over as soon as nothing else is left to do.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,9 +11,9 @@ use mcpdeck::app::{
 };
 use mcpdeck::domain::catalog::Slot;
 use mcpdeck::domain::{
-    AppState, EventKind, Freshness, Interest, Item, ListMethod, Prompt, ProtocolChoice,
-    RefreshReport, Resource, ResourceTemplate, ServerConfig, ServerName, ServerSnapshot, Settings,
-    StdioConfig, Tool, TransportConfig,
+    AppState, EventKind, Freshness, HttpConfig, HttpFlavour, Interest, Item, ListMethod, Prompt,
+    ProtocolChoice, RefreshReport, Resource, ResourceTemplate, ServerConfig, ServerName,
+    ServerSnapshot, Settings, StdioConfig, Tool, TransportConfig,
 };
 use mcpdeck::mcp::{LineRing, Signals};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -76,13 +77,31 @@ pub fn live() -> EngineOptions {
 
 /// The definition of a server that speaks over stdio and is started by this command.
 pub fn definition(name: &str, command: &str, args: Vec<String>) -> Definition {
+    let command = command.to_owned();
+    let stdio = StdioConfig {
+        command,
+        args,
+        ..StdioConfig::default()
+    };
+    defined(name, TransportConfig::Stdio(stdio))
+}
+
+/// The definition of the HTTP server at this address.
+pub fn remote(name: &str, address: SocketAddr) -> Definition {
+    let http = HttpConfig {
+        url: format!("http://{address}/mcp"),
+        headers: Vec::new(),
+        headers_command: Vec::new(),
+        flavour: HttpFlavour::Streamable,
+        oauth: None,
+    };
+    defined(name, TransportConfig::Http(http))
+}
+
+fn defined(name: &str, transport: TransportConfig) -> Definition {
     Definition::from(ServerConfig {
         name: ServerName::new(name).unwrap(),
-        transport: TransportConfig::Stdio(StdioConfig {
-            command: command.to_owned(),
-            args,
-            ..StdioConfig::default()
-        }),
+        transport,
         protocol: ProtocolChoice::Legacy,
         connect_timeout: None,
         request_timeout: None,

@@ -100,6 +100,13 @@ pub enum Part {
     },
     /// Bytes, which need not be UTF-8.
     Bytes(Vec<u8>),
+    /// Bytes repeated.
+    FillBytes {
+        /// The bytes.
+        bytes: Vec<u8>,
+        /// How often.
+        count: usize,
+    },
 }
 
 impl From<&str> for Part {
@@ -128,6 +135,7 @@ impl Part {
                 }
             }
             Self::Bytes(bytes) => out.extend_from_slice(bytes),
+            Self::FillBytes { bytes, count } => out.extend_from_slice(&bytes.repeat(*count)),
         }
     }
 }
