@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod client;
 mod discovery;
 mod fake_server;
 mod real;
