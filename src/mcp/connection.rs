@@ -152,7 +152,9 @@ impl Connection {
         }
         // Whatever still holds the pipe is dropped with it.
         drop(self.service);
-        close(self.process, ladder).await;
+        if let Some(process) = &mut self.process {
+            process.close(ladder).await;
+        }
     }
 
     /// Hands the transport over to rmcp, which routes answers from now on.
@@ -207,12 +209,6 @@ async fn exited(process: Option<&Process>) {
             process.exited().await;
         }
         None => std::future::pending().await,
-    }
-}
-
-pub(super) async fn close(process: Option<Process>, ladder: Ladder) {
-    if let Some(process) = process {
-        process.close(ladder).await;
     }
 }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use rmcp::transport::Transport as _;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{ConnectOptions, Connection, Parts, close, last_words, session_of};
+use super::connection::{ConnectOptions, Connection, Parts, last_words, session_of};
 use super::handshake::HandshakeError;
 use super::lines::LineRing;
 use super::negotiate::{Era, Ground, Plan, negotiate};
@@ -24,17 +24,18 @@ pub(super) async fn open(
     cancel: &CancellationToken,
 ) -> Option<Result<Connection, Failure>> {
     let started = Instant::now();
-    let first_line = lines.last_seq();
     let mut child = match Child::start(config, options, lines) {
         Ok(child) => child,
         Err(failure) => return Some(Err(failure)),
     };
+    let deadline = started + options.connect_timeout;
     let plan = Plan {
         choice: options.protocol,
         known: options.known_era,
         probe_timeout: Some(options.probe_timeout),
+        deadline,
     };
-    let handshake = timeout(options.connect_timeout, negotiate(&mut child, plan));
+    let handshake = timeout_at(deadline, negotiate(&mut child, plan));
     let outcome = tokio::select! {
         outcome = handshake => outcome,
         () = cancel.cancelled() => {
@@ -42,7 +43,7 @@ pub(super) async fn open(
             return None;
         }
     };
-    let failure = match outcome {
+    let error = match outcome {
         Ok(Ok(agreed)) => {
             if agreed.era == Era::Modern {
                 child.wire.set_modern();
@@ -51,35 +52,25 @@ pub(super) async fn open(
                 session: session_of(agreed, started),
                 signals: child.signals,
                 lines: Arc::clone(lines),
-                first_line,
+                first_line: child.first_line,
                 process: child.process,
                 request_timeout: options.request_timeout,
                 command: Some(config.command.clone()),
             };
             return Some(Ok(Connection::establish(child.wire, parts)));
         }
-        Ok(Err(HandshakeError::Refused(failure))) => failure,
-        Ok(Err(HandshakeError::Ended | HandshakeError::Send(_))) => Failure::new(
-            FailureKind::Connect,
-            "the connection closed during the handshake",
-        ),
-        Err(_) => Failure::new(
+        Ok(Err(error)) => error,
+        Err(_) => HandshakeError::Refused(Failure::new(
             FailureKind::Timeout,
             format!(
                 "no answer to the handshake within {}",
                 seconds(options.connect_timeout)
             ),
-        ),
+        )),
     };
-    let message = if child.started {
-        let words = last_words(child.process.as_mut(), lines, first_line).await;
-        format!("{}: {failure}{words}", config.command)
-    } else {
-        // It could not be started a second time, and has said why.
-        failure.message.to_string()
-    };
+    let failure = child.explain(error).await;
     child.end().await;
-    Some(Err(Failure::new(failure.kind, message)))
+    Some(Err(failure))
 }
 
 /// A server during its handshakes.
@@ -91,7 +82,8 @@ struct Child<'a> {
     wire: Wire<Stdout>,
     /// The process, if the server is one and was not ended.
     process: Option<Process>,
-    started: bool,
+    /// The number of the last line before it was started.
+    first_line: u64,
 }
 
 impl<'a> Child<'a> {
@@ -101,6 +93,7 @@ impl<'a> Child<'a> {
         lines: &'a Arc<LineRing>,
     ) -> Result<Self, Failure> {
         let signals = Arc::new(Signals::default());
+        let first_line = lines.last_seq();
         let launched = options
             .launcher
             .launch(config, lines, &signals)
@@ -116,7 +109,7 @@ impl<'a> Child<'a> {
             signals,
             wire,
             process,
-            started: true,
+            first_line,
         })
     }
 
@@ -124,8 +117,11 @@ impl<'a> Child<'a> {
     async fn end(&mut self) {
         // Closing a pipe cannot fail in a way that matters to a process that is to end.
         let _ = self.wire.close().await;
-        close(self.process.take(), Ladder::PATIENT).await;
-        self.started = false;
+        // It stays ours until it is gone: this may be called off, and is begun again then.
+        if let Some(process) = &mut self.process {
+            process.close(Ladder::PATIENT).await;
+        }
+        self.process = None;
     }
 }
 
@@ -145,8 +141,21 @@ impl Ground for Child<'_> {
 
     async fn renew(&mut self) -> Result<(), HandshakeError> {
         self.end().await;
-        *self =
-            Self::start(self.config, self.options, self.lines).map_err(HandshakeError::Refused)?;
+        *self = Self::start(self.config, self.options, self.lines).map_err(HandshakeError::Told)?;
         Ok(())
+    }
+
+    async fn explain(&mut self, error: HandshakeError) -> Failure {
+        let failure = match error {
+            HandshakeError::Told(failure) => return failure,
+            HandshakeError::Refused(failure) => failure,
+            HandshakeError::Ended | HandshakeError::Send(_) => Failure::new(
+                FailureKind::Connect,
+                "the connection closed during the handshake",
+            ),
+        };
+        let words = last_words(self.process.as_mut(), self.lines, self.first_line).await;
+        let message = format!("{}: {failure}{words}", self.config.command);
+        Failure::new(failure.kind, message)
     }
 }

@@ -6,6 +6,8 @@
 //! [`processes`] that count processes, and those over HTTP, run in real time with real fakes.
 
 mod epochs;
+mod eras;
+mod processes;
 mod reconnect;
 mod refreshes;
 mod storms;
@@ -205,4 +207,9 @@ fn listless() -> EngineOptions {
         interest: Interest::NONE,
         ..rig::live()
     }
+}
+
+/// What the fake was asked and told, in order: `server/discover initialize ...`.
+async fn heard(fake: &FakeHandle) -> String {
+    fake.methods().await.join(" ")
 }
