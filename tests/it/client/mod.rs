@@ -7,6 +7,7 @@
 
 mod epochs;
 mod eras;
+mod eras_http;
 mod processes;
 mod reconnect;
 mod refreshes;
