@@ -8,6 +8,7 @@
 mod epochs;
 mod eras;
 mod eras_http;
+mod listen;
 mod processes;
 mod reconnect;
 mod refreshes;
@@ -76,6 +77,14 @@ fn row(what: &'static str, scripts: Vec<Script>, steps: Vec<Step>) -> Row {
         scripts,
         protocol: ProtocolChoice::Legacy,
         steps,
+    }
+}
+
+/// A modern server's row.
+fn modern_row(what: &'static str, scripts: Vec<Script>, steps: Vec<Step>) -> Row {
+    Row {
+        protocol: ProtocolChoice::Modern,
+        ..row(what, scripts, steps)
     }
 }
 
