@@ -8,6 +8,7 @@
 mod epochs;
 mod eras;
 mod eras_http;
+mod library;
 mod listen;
 mod processes;
 mod reconnect;
