@@ -4,7 +4,7 @@
 //! and one an event, whatever the servers hold.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -64,12 +64,12 @@ struct Member {
     actor: u64,
     name: ServerName,
     definition: Definition,
-    mail: mpsc::Sender<Mail>,
+    letters: Arc<watch::Sender<Letter>>,
     handle: ClientHandle,
     snapshot: Arc<ServerSnapshot>,
 }
 
-/// What is delivered to an actor by its postman, in order.
+/// What an actor is told by its postman.
 #[derive(Debug)]
 enum Mail {
     Replace(Arc<Definition>),
@@ -78,8 +78,50 @@ enum Mail {
     Reconnect,
 }
 
-/// How many messages may wait for one actor that does not take any.
-const MAIL: usize = 64;
+/// What was not delivered yet, as one message: what came later holds. So no order is lost, however
+/// many there are, and nothing grows.
+#[derive(Debug, Default)]
+struct Letter {
+    replace: Option<Arc<Definition>>,
+    set_enabled: Option<bool>,
+    reconnect: bool,
+    refresh: bool,
+}
+
+impl Letter {
+    fn add(&mut self, mail: Mail) {
+        match mail {
+            // It says whether the server is switched on, and connects anew.
+            Mail::Replace(definition) => {
+                *self = Self {
+                    replace: Some(definition),
+                    ..Self::default()
+                }
+            }
+            Mail::SetEnabled(enabled) => {
+                // Off and on again is a fresh start, also where the actor never hears of the off.
+                self.reconnect |= enabled && self.set_enabled == Some(false);
+                self.set_enabled = Some(enabled);
+            }
+            Mail::Reconnect => self.reconnect = true,
+            Mail::Refresh => self.refresh = true,
+        }
+    }
+
+    async fn deliver(self, handle: &ClientHandle) {
+        if let Some(definition) = self.replace {
+            handle.replace(definition).await;
+        }
+        if let Some(enabled) = self.set_enabled {
+            handle.set_enabled(enabled).await;
+        }
+        if self.reconnect {
+            handle.reconnect().await;
+        } else if self.refresh {
+            handle.refresh().await;
+        }
+    }
+}
 
 impl Supervisor {
     pub(super) fn new(
@@ -228,13 +270,17 @@ impl Supervisor {
         self.next_actor += 1;
         let seat = self.seats.entry(name.clone()).or_default().clone();
         let handle = ClientActor::spawn(actor, definition.clone(), seat, self.context.clone());
-        let (mail, letters) = mpsc::channel(MAIL);
-        tokio::spawn(deliver_all(letters, handle.clone()));
+        let letters = Arc::new(watch::Sender::default());
+        tokio::spawn(deliver_all(
+            Arc::downgrade(&letters),
+            letters.subscribe(),
+            handle.clone(),
+        ));
         self.members.push(Member {
             actor,
             name,
             definition,
-            mail,
+            letters,
             handle,
             snapshot: first,
         });
@@ -324,23 +370,28 @@ impl Supervisor {
 }
 
 impl Member {
-    /// Hands the message to the actor's postman. One that has 64 undelivered ones is not asked
-    /// for more: what it has not taken yet says the same.
-    fn post(&mut self, mail: Mail) {
-        if self.mail.try_send(mail).is_err() {
-            tracing::warn!(server = %self.name, "a client takes no messages");
-        }
+    /// Hands the message to the actor's postman.
+    fn post(&self, mail: Mail) {
+        self.letters.send_modify(|letter| letter.add(mail));
     }
 }
 
-/// Delivers an actor's messages in order, so that the supervisor never waits.
-async fn deliver_all(mut letters: mpsc::Receiver<Mail>, handle: ClientHandle) {
-    while let Some(mail) = letters.recv().await {
-        match mail {
-            Mail::Replace(definition) => handle.replace(definition).await,
-            Mail::SetEnabled(enabled) => handle.set_enabled(enabled).await,
-            Mail::Refresh => handle.refresh().await,
-            Mail::Reconnect => handle.reconnect().await,
-        }
+/// Delivers what an actor is told, so that the supervisor never waits.
+async fn deliver_all(
+    letters: Weak<watch::Sender<Letter>>,
+    mut posted: watch::Receiver<Letter>,
+    handle: ClientHandle,
+) {
+    while posted.changed().await.is_ok() {
+        let Some(letters) = letters.upgrade() else {
+            return;
+        };
+        let mut taken = Letter::default();
+        letters.send_if_modified(|letter| {
+            taken = std::mem::take(letter);
+            false
+        });
+        drop(letters);
+        taken.deliver(&handle).await;
     }
 }

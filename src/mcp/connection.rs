@@ -156,7 +156,9 @@ impl Connection {
         }
         // Whatever still holds the pipe is dropped with it.
         drop(self.service);
-        close(self.process, ladder).await;
+        if let Some(process) = &mut self.process {
+            process.close(ladder).await;
+        }
         drop(self.keep);
     }
 
@@ -206,12 +208,6 @@ pub(super) struct Parts {
     pub(super) request_timeout: Duration,
     pub(super) command: Option<String>,
     pub(super) keep: Keep,
-}
-
-pub(super) async fn close(process: Option<Process>, ladder: Ladder) {
-    if let Some(process) = process {
-        process.close(ladder).await;
-    }
 }
 
 /// How the process ended, if it did, and what it wrote last: `, exit status 1; stderr: ...`.

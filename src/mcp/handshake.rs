@@ -41,6 +41,8 @@ pub enum HandshakeError {
     Send(Box<dyn std::error::Error + Send + Sync>),
     /// The server answered, and that was the end of it.
     Refused(Failure),
+    /// As the others, and a person is told everything already.
+    Told(Failure),
 }
 
 /// What an answer to `server/discover` means.
@@ -53,10 +55,33 @@ pub enum Discovered {
         /// The error for people.
         failure: Failure,
         /// The versions; empty where none were named.
-        versions: Vec<String>,
+        versions: Vec<Box<str>>,
     },
     /// The server does not know the modern era.
     Legacy,
+}
+
+impl Discovered {
+    /// The versions that the server named.
+    #[must_use]
+    pub fn versions(&self) -> &[Box<str>] {
+        match self {
+            Self::Modern(reading) => &reading.supported_versions,
+            Self::Refused { versions, .. } => versions,
+            Self::Legacy => &[],
+        }
+    }
+}
+
+/// Which of our versions could have been agreed on.
+#[derive(Debug, Clone, Copy)]
+pub enum Ours {
+    /// All.
+    All,
+    /// Those with `initialize`.
+    Initialize,
+    /// The one without it: the definition wants no other.
+    Modern,
 }
 
 /// The handshakes on one transport.
@@ -139,11 +164,17 @@ impl<'a, T: Transport<RoleClient>> Handshake<'a, T> {
         &mut self,
         mut reply: Reply,
     ) -> Result<InitializeReading, HandshakeError> {
-        if let Reply::Error(error) = &reply
-            && let Some(version) = newest_legacy(&supported(error))
-        {
-            let id = self.send_initialize(version).await?;
-            reply = self.answer(&[id]).await?.1;
+        if let Reply::Error(error) = &reply {
+            let theirs = supported(error);
+            if let Some(version) = newest_legacy(&theirs) {
+                let id = self.send_initialize(version).await?;
+                reply = self.answer(&[id]).await?.1;
+            } else if !theirs.is_empty() {
+                return Err(HandshakeError::Refused(no_common_version(
+                    &theirs,
+                    Ours::Initialize,
+                )));
+            }
         }
         let reading = read_initialize(reply)?;
         self.send(JsonRpcMessage::notification(
@@ -250,9 +281,10 @@ fn read_initialize(reply: Reply) -> Result<InitializeReading, HandshakeError> {
     if LEGACY_VERSIONS.contains(&&*reading.protocol_version) {
         Ok(reading)
     } else {
-        Err(HandshakeError::Refused(no_common_version(&[
-            &*reading.protocol_version
-        ])))
+        Err(HandshakeError::Refused(no_common_version(
+            &[reading.protocol_version],
+            Ours::Initialize,
+        )))
     }
 }
 
@@ -280,18 +312,21 @@ pub fn read_discover(reply: Reply) -> Discovered {
 
 /// The failure that names the versions of both sides.
 #[must_use]
-pub fn no_common_version(theirs: &[&str]) -> Failure {
+pub fn no_common_version(theirs: &[Box<str>], ours: Ours) -> Failure {
     let theirs = if theirs.is_empty() {
         "none".to_owned()
     } else {
         text::error_text(&theirs.join(", "))
     };
+    let legacy = LEGACY_VERSIONS.join(", ");
+    let ours = match ours {
+        Ours::All => format!("{legacy}, {MODERN_VERSION}"),
+        Ours::Initialize => format!("{legacy} in initialize"),
+        Ours::Modern => format!("{MODERN_VERSION} (protocol = \"modern\")"),
+    };
     Failure::new(
         FailureKind::Connect,
-        format!(
-            "no common protocol version: the server speaks {theirs}, mcpdeck speaks {}, {MODERN_VERSION}",
-            LEGACY_VERSIONS.join(", "),
-        ),
+        format!("no common protocol version: the server speaks {theirs}, mcpdeck speaks {ours}"),
     )
 }
 
@@ -306,13 +341,13 @@ fn describe(error: &RpcError) -> String {
 }
 
 /// The versions that an error's `data.supported` names.
-fn supported(error: &RpcError) -> Vec<String> {
+fn supported(error: &RpcError) -> Vec<Box<str>> {
     let named = error.data.as_ref().and_then(|data| data.get("supported"));
     named
         .and_then(serde_json::Value::as_array)
         .into_iter()
         .flatten()
-        .filter_map(|version| version.as_str().map(str::to_owned))
+        .filter_map(|version| version.as_str().map(Box::from))
         .collect()
 }
 

@@ -19,12 +19,12 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// A stream that lived this long starts the waits anew.
 const STABLE_AFTER: Duration = Duration::from_mins(1);
 
-/// Listens for changes of the groups until the server refuses or the connection ends. Every
-/// opening after the first counts as a change of everything: what happened in between is unknown.
+/// Listens for changes of the groups until the server refuses or the connection ends. With
+/// every opening after the first, and again when it is acknowledged, the lists are suspect: what
+/// changed while nobody listened is unknown.
 pub async fn listen(requester: &Requester, signals: &Signals, groups: &[Group]) {
     let mut wait = FIRST_WAIT;
     loop {
-        signals.set_subscription(Subscription::Unanswered);
         let opened = Instant::now();
         let outcome = requester.call_unbounded(request(groups)).await;
         let acknowledged = matches!(signals.subscription(), Subscription::Acknowledged(_));
@@ -41,8 +41,9 @@ pub async fn listen(requester: &Requester, signals: &Signals, groups: &[Group]) 
         }
         sleep(wait).await;
         wait = (wait * 2).min(LONGEST_WAIT);
+        signals.set_subscription(Subscription::Reopening);
         for group in groups {
-            signals.list_changed(*group);
+            signals.suspect(*group);
         }
     }
 }

@@ -15,11 +15,11 @@ use std::time::Duration;
 
 use rmcp::service::RoleClient;
 use rmcp::transport::Transport;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::decode::handshake::{InitializeReading, ServerReading};
 use super::handshake::{
-    Discovered, Handshake, HandshakeError, LEGACY_VERSIONS, MODERN_VERSION, newest_legacy,
+    Discovered, Handshake, HandshakeError, LEGACY_VERSIONS, MODERN_VERSION, Ours, newest_legacy,
     no_common_version, read_discover,
 };
 use crate::domain::{Failure, FailureKind, ProtocolChoice};
@@ -74,6 +74,10 @@ pub trait Ground: Send {
     ///
     /// It could not be opened.
     fn renew(&mut self) -> impl Future<Output = Result<(), HandshakeError>> + Send;
+
+    /// The error for people, with what is known for as long as the transport is in use: how its
+    /// process ended, and what it wrote last.
+    fn explain(&mut self, error: HandshakeError) -> impl Future<Output = Failure> + Send;
 }
 
 /// What to try first.
@@ -85,6 +89,8 @@ pub struct Plan {
     pub known: Option<Era>,
     /// How long silence after the probe means "ask otherwise"; `None`: only an answer decides.
     pub probe_timeout: Option<Duration>,
+    /// When there is no time left.
+    pub deadline: Instant,
 }
 
 const NEWEST_LEGACY: &str = LEGACY_VERSIONS[LEGACY_VERSIONS.len() - 1];
@@ -100,22 +106,33 @@ pub async fn negotiate<G: Ground>(ground: &mut G, plan: Plan) -> Result<Agreed, 
             initialize(ground, NEWEST_LEGACY).await
         }
         (ProtocolChoice::Modern, _) => {
-            let discovered = Handshake::new(ground.transport()).discover().await?;
-            match version_rule(discovered)? {
-                Ruling::Modern(agreed) => Ok(agreed),
-                Ruling::Initialize(_) => Err(HandshakeError::Refused(Failure::new(
-                    FailureKind::Connect,
-                    format!(
-                        "the server does not speak {MODERN_VERSION}, which protocol = \"modern\" asks for"
-                    ),
-                ))),
-            }
+            modern_only(Handshake::new(ground.transport()).discover().await?)
         }
         (ProtocolChoice::Auto, Some(Era::Modern)) => {
             let discovered = Handshake::new(ground.transport()).discover().await?;
             settle(ground, discovered).await
         }
-        (ProtocolChoice::Auto, None) => probe(ground, plan.probe_timeout).await,
+        (ProtocolChoice::Auto, None) => probe(ground, plan).await,
+    }
+}
+
+/// What a definition that wants the modern era makes of the answer to `server/discover`.
+fn modern_only(discovered: Discovered) -> Result<Agreed, HandshakeError> {
+    let theirs = discovered.versions().to_vec();
+    match version_rule(discovered) {
+        Ok(Ruling::Modern(agreed)) => Ok(agreed),
+        Ok(Ruling::Initialize(_)) if theirs.is_empty() => {
+            Err(HandshakeError::Refused(Failure::new(
+                FailureKind::Connect,
+                format!(
+                    "the server does not speak {MODERN_VERSION}, which protocol = \"modern\" asks for"
+                ),
+            )))
+        }
+        Ok(Ruling::Initialize(_)) | Err(Mismatch::Versions) => Err(HandshakeError::Refused(
+            no_common_version(&theirs, Ours::Modern),
+        )),
+        Err(Mismatch::Refused(failure)) => Err(HandshakeError::Refused(failure)),
     }
 }
 
@@ -124,16 +141,13 @@ async fn initialize<G: Ground>(ground: &mut G, version: &str) -> Result<Agreed, 
     Ok(handshake.initialize(version).await?.into())
 }
 
-async fn probe<G: Ground>(
-    ground: &mut G,
-    probe_timeout: Option<Duration>,
-) -> Result<Agreed, HandshakeError> {
+async fn probe<G: Ground>(ground: &mut G, plan: Plan) -> Result<Agreed, HandshakeError> {
     let mut handshake = Handshake::new(ground.transport());
     let asked = async {
         let id = handshake.send_discover().await?;
         let wanted = [id];
         let answer = handshake.answer(&wanted);
-        let answer = match probe_timeout {
+        let answer = match plan.probe_timeout {
             Some(bound) => timeout(bound, answer).await.ok().transpose()?,
             None => Some(answer.await?),
         };
@@ -141,7 +155,7 @@ async fn probe<G: Ground>(
     };
     match asked.await {
         Ok((_, Some((_, reply)))) => settle(ground, read_discover(reply)).await,
-        Ok((probe, None)) => after_silence(ground, probe).await,
+        Ok((probe, None)) => after_silence(ground, probe, plan.deadline).await,
         Err(error) if ground.may_initialize_after(&error) => {
             ground.renew().await?;
             initialize(ground, NEWEST_LEGACY).await
@@ -155,9 +169,15 @@ async fn settle<G: Ground>(
     ground: &mut G,
     discovered: Discovered,
 ) -> Result<Agreed, HandshakeError> {
-    match version_rule(discovered)? {
-        Ruling::Modern(agreed) => Ok(agreed),
-        Ruling::Initialize(version) => {
+    let theirs = discovered.versions().to_vec();
+    match version_rule(discovered) {
+        Err(Mismatch::Refused(failure)) => Err(HandshakeError::Refused(failure)),
+        Err(Mismatch::Versions) => Err(HandshakeError::Refused(no_common_version(
+            &theirs,
+            Ours::All,
+        ))),
+        Ok(Ruling::Modern(agreed)) => Ok(agreed),
+        Ok(Ruling::Initialize(version)) => {
             if G::FRESH_FOR_INITIALIZE {
                 ground.renew().await?;
             }
@@ -168,7 +188,11 @@ async fn settle<G: Ground>(
 }
 
 /// The probe was met with silence: `initialize`, while a modern answer may still come late.
-async fn after_silence<G: Ground>(ground: &mut G, probe: i64) -> Result<Agreed, HandshakeError> {
+async fn after_silence<G: Ground>(
+    ground: &mut G,
+    probe: i64,
+    deadline: Instant,
+) -> Result<Agreed, HandshakeError> {
     let mut handshake = Handshake::after_probe(ground.transport());
     let outcome = async {
         let asked = handshake.send_initialize(NEWEST_LEGACY).await?;
@@ -182,24 +206,34 @@ async fn after_silence<G: Ground>(ground: &mut G, probe: i64) -> Result<Agreed, 
             }
         }
     };
-    let failed = match outcome.await {
-        Ok(Some(reading)) => return Ok(reading.into()),
-        Ok(None) => None,
-        Err(error) => Some(error),
-    };
-    // A modern server that was slow, or one that does not take `initialize`.
-    let retried = async {
-        ground.renew().await?;
-        let discovered = Handshake::new(ground.transport()).discover().await?;
-        match (discovered, failed.is_some()) {
-            (Discovered::Legacy, true) => Err(HandshakeError::Ended),
-            (discovered, _) => settle(ground, discovered).await,
+    match outcome.await {
+        Ok(Some(reading)) => Ok(reading.into()),
+        // A modern server that was slow.
+        Ok(None) => {
+            let discovered = discover_anew(ground).await?;
+            settle(ground, discovered).await
         }
-    };
-    match (retried.await, failed) {
-        (Err(_), Some(first)) => Err(first),
-        (outcome, _) => outcome,
+        // Perhaps a modern one that was not ready; if not, it is this that went wrong.
+        Err(error) => {
+            let failure = ground.explain(error).await;
+            let retried = async {
+                match discover_anew(ground).await? {
+                    Discovered::Legacy => Err(HandshakeError::Ended),
+                    discovered => settle(ground, discovered).await,
+                }
+            };
+            match timeout_at(deadline, retried).await {
+                Ok(Ok(agreed)) => Ok(agreed),
+                Ok(Err(_)) | Err(_) => Err(HandshakeError::Told(failure)),
+            }
+        }
     }
+}
+
+/// Discovers over a fresh transport, however long the answer takes.
+async fn discover_anew<G: Ground>(ground: &mut G) -> Result<Discovered, HandshakeError> {
+    ground.renew().await?;
+    Handshake::new(ground.transport()).discover().await
 }
 
 enum Ruling {
@@ -207,8 +241,16 @@ enum Ruling {
     Initialize(&'static str),
 }
 
+/// Why neither era can be spoken with the server.
+enum Mismatch {
+    /// It says so.
+    Refused(Failure),
+    /// No version is known to both sides.
+    Versions,
+}
+
 /// The modern version if the server has it, else `initialize` with the newest common one.
-fn version_rule(discovered: Discovered) -> Result<Ruling, HandshakeError> {
+fn version_rule(discovered: Discovered) -> Result<Ruling, Mismatch> {
     match discovered {
         Discovered::Modern(reading) => {
             let versions = &reading.supported_versions;
@@ -221,21 +263,16 @@ fn version_rule(discovered: Discovered) -> Result<Ruling, HandshakeError> {
             }
             newest_legacy(versions)
                 .map(Ruling::Initialize)
-                .ok_or_else(|| {
-                    let theirs: Vec<&str> = versions.iter().map(|version| &**version).collect();
-                    HandshakeError::Refused(no_common_version(&theirs))
-                })
+                .ok_or(Mismatch::Versions)
         }
         Discovered::Refused { failure, versions } => {
-            if versions.is_empty() || versions.iter().any(|version| version == MODERN_VERSION) {
-                return Err(HandshakeError::Refused(failure));
+            let has_ours = versions.iter().any(|version| &**version == MODERN_VERSION);
+            if versions.is_empty() || has_ours {
+                return Err(Mismatch::Refused(failure));
             }
             newest_legacy(&versions)
                 .map(Ruling::Initialize)
-                .ok_or_else(|| {
-                    let theirs: Vec<&str> = versions.iter().map(String::as_str).collect();
-                    HandshakeError::Refused(no_common_version(&theirs))
-                })
+                .ok_or(Mismatch::Versions)
         }
         Discovered::Legacy => Ok(Ruling::Initialize(NEWEST_LEGACY)),
     }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::lines::{LineKind, LineRing};
-use super::signals::{Signals, Subscription};
+use super::signals::Signals;
 use crate::domain::Group;
 
 /// The line that answers a request of the server in the era with `initialize`.
@@ -29,7 +29,7 @@ pub fn notified(method: &str, params: Option<&str>, signals: &Signals, lines: &L
         "notifications/tools/list_changed" => Group::Tools,
         "notifications/prompts/list_changed" => Group::Prompts,
         "notifications/subscriptions/acknowledged" => {
-            signals.set_subscription(Subscription::Acknowledged(acknowledged(params)));
+            signals.acknowledged(acknowledged(params));
             return;
         }
         "notifications/message" => {

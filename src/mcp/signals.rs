@@ -16,6 +16,7 @@ use crate::domain::{Failure, Group};
 #[derive(Debug, Default)]
 pub struct Signals {
     list_changed: [AtomicU64; 3],
+    suspect: [AtomicBool; 3],
     noise: AtomicU64,
     latency_micros: AtomicU64,
     subscription: Mutex<Subscription>,
@@ -32,6 +33,8 @@ pub enum Subscription {
     /// There is none, or it was not answered yet.
     #[default]
     Unanswered,
+    /// Its stream ended, and it was asked for anew.
+    Reopening,
     /// The server will notify about these groups.
     Acknowledged([bool; 3]),
     /// The server does not take subscriptions.
@@ -70,6 +73,18 @@ impl Signals {
         self.wake();
     }
 
+    /// The server will notify about these groups. What changed while nobody listened is unknown.
+    pub fn acknowledged(&self, groups: [bool; 3]) {
+        if self.subscription() == Subscription::Reopening {
+            for group in Group::ALL {
+                if groups[group as usize] {
+                    self.suspect(group);
+                }
+            }
+        }
+        self.set_subscription(Subscription::Acknowledged(groups));
+    }
+
     /// How the subscription stands.
     #[must_use]
     pub fn subscription(&self) -> Subscription {
@@ -89,6 +104,18 @@ impl Signals {
     #[must_use]
     pub fn take_list_changed(&self, group: Group) -> u64 {
         self.list_changed[group as usize].swap(0, Ordering::Relaxed)
+    }
+
+    /// Lists of the group may have changed without a word.
+    pub fn suspect(&self, group: Group) {
+        self.suspect[group as usize].store(true, Ordering::Relaxed);
+        self.wake();
+    }
+
+    /// Whether [`Signals::suspect`] was called for the group since the last call.
+    #[must_use]
+    pub fn take_suspect(&self, group: Group) -> bool {
+        self.suspect[group as usize].swap(false, Ordering::Relaxed)
     }
 
     /// Something came that is no message, or answers no request.

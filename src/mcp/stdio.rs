@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use rmcp::transport::Transport as _;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{ConnectOptions, Connection, Keep, Parts, close, last_words, session_of};
+use super::connection::{ConnectOptions, Connection, Keep, Parts, last_words, session_of};
 use super::handshake::HandshakeError;
 use super::lines::LineRing;
 use super::negotiate::{Era, Ground, Plan, negotiate};
@@ -29,12 +29,14 @@ pub(super) async fn open(
         Ok(child) => child,
         Err(failure) => return Some(Err(failure)),
     };
+    let deadline = started + options.connect_timeout;
     let plan = Plan {
         choice: options.protocol,
         known: options.known_era,
         probe_timeout: Some(options.probe_timeout),
+        deadline,
     };
-    let handshake = timeout(options.connect_timeout, negotiate(&mut child, plan));
+    let handshake = timeout_at(deadline, negotiate(&mut child, plan));
     let outcome = tokio::select! {
         outcome = handshake => outcome,
         () = cancel.cancelled() => {
@@ -42,7 +44,7 @@ pub(super) async fn open(
             return None;
         }
     };
-    let failure = match outcome {
+    let error = match outcome {
         Ok(Ok(agreed)) => {
             if agreed.era == Era::Modern {
                 child.wire.set_modern();
@@ -59,36 +61,26 @@ pub(super) async fn open(
             };
             return Some(Ok(Connection::establish(child.wire, parts)));
         }
-        Ok(Err(HandshakeError::Refused(failure))) => failure,
-        Ok(Err(HandshakeError::Ended | HandshakeError::Send(_))) => Failure::new(
-            FailureKind::Connect,
-            "the connection closed during the handshake",
-        ),
-        Err(_) => Failure::new(
+        Ok(Err(error)) => error,
+        Err(_) => HandshakeError::Refused(Failure::new(
             FailureKind::Timeout,
             format!(
                 "no answer to the handshake within {}",
                 seconds(options.connect_timeout)
             ),
-        ),
+        )),
     };
-    let message = if child.started {
-        let words = last_words(child.process.as_mut(), lines, child.first_line).await;
-        format!("{}: {failure}{words}", config.command)
-    } else {
-        // It could not be started a second time, and has said why.
-        failure.message.to_string()
-    };
+    let failure = child.explain(error).await;
     let (mut wire, process, ladder) = (child.wire, child.process, options.ladder);
     tokio::spawn(async move {
         // Closing a pipe cannot fail in a way that matters to a process that is to end.
         let _ = wire.close().await;
-        if let Some(process) = process {
+        if let Some(mut process) = process {
             process.close(ladder).await;
         }
         drop(keep);
     });
-    Some(Err(Failure::new(failure.kind, message)))
+    Some(Err(failure))
 }
 
 /// A server during its handshakes.
@@ -100,9 +92,7 @@ struct Child<'a> {
     wire: Wire<Stdout>,
     /// The process, if the server is one and was not ended.
     process: Option<Process>,
-    started: bool,
-    /// The number of the last line before it was started: what an earlier process of the same
-    /// negotiation wrote says nothing about this one.
+    /// The number of the last line before it was started.
     first_line: u64,
 }
 
@@ -129,7 +119,6 @@ impl<'a> Child<'a> {
             signals,
             wire,
             process,
-            started: true,
             first_line,
         })
     }
@@ -138,8 +127,11 @@ impl<'a> Child<'a> {
     async fn end(&mut self) {
         // Closing a pipe cannot fail in a way that matters to a process that is to end.
         let _ = self.wire.close().await;
-        close(self.process.take(), self.options.ladder).await;
-        self.started = false;
+        // It stays ours until it is gone: this may be called off, and is begun again then.
+        if let Some(process) = &mut self.process {
+            process.close(self.options.ladder).await;
+        }
+        self.process = None;
     }
 }
 
@@ -159,8 +151,21 @@ impl Ground for Child<'_> {
 
     async fn renew(&mut self) -> Result<(), HandshakeError> {
         self.end().await;
-        *self =
-            Self::start(self.config, self.options, self.lines).map_err(HandshakeError::Refused)?;
+        *self = Self::start(self.config, self.options, self.lines).map_err(HandshakeError::Told)?;
         Ok(())
+    }
+
+    async fn explain(&mut self, error: HandshakeError) -> Failure {
+        let failure = match error {
+            HandshakeError::Told(failure) => return failure,
+            HandshakeError::Refused(failure) => failure,
+            HandshakeError::Ended | HandshakeError::Send(_) => Failure::new(
+                FailureKind::Connect,
+                "the connection closed during the handshake",
+            ),
+        };
+        let words = last_words(self.process.as_mut(), self.lines, self.first_line).await;
+        let message = format!("{}: {failure}{words}", self.config.command);
+        Failure::new(failure.kind, message)
     }
 }

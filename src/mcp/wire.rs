@@ -206,9 +206,10 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
 
     async fn close(&mut self) -> Result<(), WireClosed> {
         self.outbox = None;
-        if tokio::time::timeout(LAST_WRITES, &mut self.writer)
-            .await
-            .is_err()
+        if !self.writer.is_finished()
+            && tokio::time::timeout(LAST_WRITES, &mut self.writer)
+                .await
+                .is_err()
         {
             // The server does not read. Dropping the pipe is all that is left to say.
             self.writer.abort();

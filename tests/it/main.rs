@@ -9,6 +9,7 @@
 
 mod architecture;
 mod cli;
+mod client;
 mod deck;
 mod discovery;
 mod fake_server;

@@ -338,7 +338,7 @@ impl ClientActor {
         let live = self.live(epoch, opened);
         self.known_era = Some(live.era());
         for waiter in &mut self.waiters {
-            waiter.ticket = Some(1);
+            waiter.ticket = Some(live.first_ticket(waiter.group));
         }
         self.stage = Stage::Up(Box::new(live));
         self.shown.dirty = true;

@@ -130,7 +130,10 @@ impl Live {
 
     /// Starts the lists when the subscription is answered, or has been waited for long enough.
     pub(super) fn take_subscription(&mut self) {
-        let answered = self.signals().subscription() != Subscription::Unanswered;
+        let answered = match self.signals().subscription() {
+            Subscription::Acknowledged(_) | Subscription::Refused => true,
+            Subscription::Unanswered | Subscription::Reopening => false,
+        };
         match self.subscription {
             Listening::Awaited(_) if answered => {
                 self.subscription = Listening::No;
@@ -148,6 +151,11 @@ impl Live {
             }
             Listening::No | Listening::Awaited(_) | Listening::Late => {}
         }
+    }
+
+    /// Whether no list is asked for yet, whoever wants it.
+    const fn lists_wait(&self) -> bool {
+        matches!(self.subscription, Listening::Awaited(_))
     }
 
     /// Whether the server will not tell when its lists change.
@@ -208,8 +216,16 @@ impl Live {
         let now = Instant::now().into_std();
         for group in Group::ALL {
             let count = self.connection.signals.take_list_changed(group);
-            if count > 0 && self.asks(group) {
-                self.queues[group as usize].notify(count, now);
+            let suspect = self.connection.signals.take_suspect(group);
+            if !self.asks(group) {
+                continue;
+            }
+            let queue = &mut self.queues[group as usize];
+            if count > 0 {
+                queue.notify(count, now);
+            }
+            if suspect {
+                queue.suspect(now);
             }
         }
     }
@@ -224,8 +240,8 @@ impl Live {
             Listening::Awaited(until) => Some(until),
             Listening::No | Listening::Late => None,
         };
-        self.queues
-            .iter()
+        let queues = self.queues.iter().filter(|_| !self.lists_wait());
+        queues
             .filter_map(|queue| queue.due().map(Instant::from_std))
             .chain(held)
             .chain(subscription)
@@ -236,6 +252,9 @@ impl Live {
     pub(super) fn start_due(&mut self) -> Vec<(Group, u64)> {
         let now = Instant::now();
         let mut started = Vec::new();
+        if self.lists_wait() {
+            return started;
+        }
         for group in Group::ALL {
             let Some(start) = self.queues[group as usize].start(now.into_std()) else {
                 continue;
@@ -274,7 +293,7 @@ impl Live {
     pub(super) fn has_expired(&self, group: Group) -> bool {
         let untold = match self.signals().subscription() {
             Subscription::Acknowledged(groups) => !groups[group as usize],
-            Subscription::Unanswered | Subscription::Refused => false,
+            Subscription::Unanswered | Subscription::Reopening | Subscription::Refused => false,
         };
         let good_until = self.succeeded[group as usize].and_then(|success| success.good_until);
         untold && good_until.is_some_and(|until| until <= Instant::now())
@@ -334,6 +353,12 @@ impl Live {
             self.request(group);
         }
         self.queues[group as usize].awaited()
+    }
+
+    /// The refresh that is the first of the group; none has to be waited for where it is not
+    /// asked for.
+    pub(super) fn first_ticket(&self, group: Group) -> Ticket {
+        Ticket::from(self.asks(group))
     }
 
     /// Whether the refresh has ended.

@@ -62,7 +62,7 @@ struct Pace {
 pub struct Start {
     /// Its number.
     pub ticket: Ticket,
-    /// The notifications that led to it; 0 if it was asked for by hand.
+    /// The notifications that led to it; 0 if there were none.
     pub notifications: u64,
 }
 
@@ -98,6 +98,16 @@ impl RefreshQueue {
             by_hand: false,
         });
         pending.notifications += count;
+    }
+
+    /// The lists may have changed without a word.
+    pub fn suspect(&mut self, now: Instant) {
+        self.pending.get_or_insert(Pending {
+            notifications: 0,
+            due: now + self.debounce,
+            sustained: false,
+            by_hand: false,
+        });
     }
 
     /// A person or a demand wants the lists now.

@@ -56,6 +56,8 @@ struct Inner {
 struct Asked {
     id: Option<i64>,
     initialize: bool,
+    /// Whether it is `server/discover`, whose failure may lead to another question.
+    discover: bool,
 }
 
 impl HttpClient {
@@ -228,7 +230,10 @@ impl HttpClient {
             .and_then(|value| value.to_str().ok())
             .map(str::to_owned);
         let is_auth = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        if !is_auth
+        // Time and load say nothing about the era, whatever stands in the body.
+        let is_passing = status.is_server_error() || matches!(status.as_u16(), 408 | 429);
+        let is_all = is_auth || (asked.discover && is_passing);
+        if !is_all
             && let Some(id) = asked.id
             && media_type(&response) == Some(JSON.to_owned())
             && let Ok(body) = self.body(response).await
@@ -289,12 +294,14 @@ fn asked_of(message: &ClientJsonRpcMessage) -> Asked {
                 RequestId::String(_) => None,
             },
             initialize: matches!(request.request, ClientRequest::InitializeRequest(_)),
+            discover: matches!(request.request, ClientRequest::DiscoverRequest(_)),
         },
         JsonRpcMessage::Notification(_)
         | JsonRpcMessage::Response(_)
         | JsonRpcMessage::Error(_) => Asked {
             id: None,
             initialize: false,
+            discover: false,
         },
     }
 }
@@ -494,6 +501,7 @@ impl StreamableHttpClient for HttpClient {
         let asked = Asked {
             id: None,
             initialize: false,
+            discover: false,
         };
         Ok(self.events(response, asked))
     }

@@ -33,11 +33,12 @@ pub(super) async fn open(
     keep: Keep,
     cancel: &CancellationToken,
 ) -> Option<Result<Connection, Failure>> {
+    let bound = options.connect_timeout;
     tokio::select! {
-        outcome = timeout(options.connect_timeout, connect(config, options, lines, keep)) => {
+        outcome = timeout(bound, connect(config, options, lines, keep)) => {
             Some(outcome.unwrap_or_else(|_| Err(at(config, &Failure::new(
                 FailureKind::Timeout,
-                format!("no answer to initialize within {}", seconds(options.connect_timeout)),
+                format!("no answer to the handshake within {}", seconds(bound)),
             )))))
         }
         () = cancel.cancelled() => None,
@@ -56,6 +57,7 @@ async fn connect(
         choice: options.protocol,
         known: options.known_era,
         probe_timeout: None,
+        deadline: started + options.connect_timeout,
     };
     match negotiate(&mut remote, plan).await {
         Ok(agreed) => Ok(Connection::establish(
@@ -71,16 +73,7 @@ async fn connect(
                 keep,
             },
         )),
-        Err(HandshakeError::Refused(failure)) => Err(at(config, &failure)),
-        Err(HandshakeError::Ended | HandshakeError::Send(_)) => {
-            let failure = remote.client.take_failure().unwrap_or_else(|| {
-                Failure::new(
-                    FailureKind::Connect,
-                    "the connection closed during the handshake",
-                )
-            });
-            Err(at(config, &failure))
-        }
+        Err(error) => Err(remote.explain(error).await),
     }
 }
 
@@ -128,8 +121,24 @@ impl Ground for Remote<'_> {
     }
 
     async fn renew(&mut self) -> Result<(), HandshakeError> {
-        *self = Self::new(self.config, self.lines).map_err(HandshakeError::Refused)?;
+        *self = Self::new(self.config, self.lines).map_err(HandshakeError::Told)?;
         Ok(())
+    }
+
+    async fn explain(&mut self, error: HandshakeError) -> Failure {
+        let failure = match error {
+            HandshakeError::Told(failure) => return failure,
+            HandshakeError::Refused(failure) => failure,
+            HandshakeError::Ended | HandshakeError::Send(_) => {
+                self.client.take_failure().unwrap_or_else(|| {
+                    Failure::new(
+                        FailureKind::Connect,
+                        "the connection closed during the handshake",
+                    )
+                })
+            }
+        };
+        at(self.config, &failure)
     }
 }
 

@@ -268,8 +268,9 @@ impl Process {
         status
     }
 
-    /// Climbs the ladder until nothing of the group is left. Stdin must be closed already.
-    pub async fn close(self, ladder: Ladder) {
+    /// Climbs the ladder until nothing of the group is left. Stdin must be closed already. A climb
+    /// that is broken off can be begun again.
+    pub async fn close(&mut self, ladder: Ladder) {
         let start = Instant::now();
         if !self.gone_by(start + ladder.term).await {
             self.group.terminate();

@@ -138,6 +138,11 @@ impl FakeHandle {
         entries
     }
 
+    /// Whether it has told of this event by now.
+    pub fn has_heard(&self, event: &str) -> bool {
+        self.book.lock().iter().any(|entry| entry.is_event(event))
+    }
+
     /// The methods of all requests and notifications, in order.
     pub async fn methods(&self) -> Vec<String> {
         let entries = self.received().await;

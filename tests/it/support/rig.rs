@@ -159,6 +159,11 @@ impl Rig {
         arrival.expect("a server is started").unwrap()
     }
 
+    /// A server that was started already, if there is one.
+    pub fn try_arrival(&mut self) -> Option<FakeHandle> {
+        self.arrivals.try_recv().ok()
+    }
+
     /// Waits for a state.
     pub async fn state(&self, what: &str, is: impl Fn(&AppState) -> bool) -> Arc<AppState> {
         let mut states = self.handle.state();
