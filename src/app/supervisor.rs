@@ -199,7 +199,9 @@ impl Supervisor {
                 Some(_) = self.updates.recv() => {}
             }
         }
-        // What failed attempts to connect have left is being ended behind the actors' backs.
+        // What failed attempts to connect have left is being ended behind the actors' backs, on
+        // the engine's own ladder.
+        let ladder = self.context.options.ladder();
         let longest = ladder.term + ladder.kill + LAST_REAPING;
         let all_free = async {
             for seat in self.seats.values() {
