@@ -49,6 +49,17 @@ pub struct FileInUse {
     pub ignored: Vec<IgnoredKey>,
 }
 
+/// One place and what is there.
+#[derive(Debug, Clone)]
+pub struct Inspected {
+    /// The place.
+    pub path: PathBuf,
+    /// How it came to be looked at.
+    pub role: Role,
+    /// What the file says; `None` where there is none and need not be.
+    pub file: Result<Option<ConfigFile>, ConfigError>,
+}
+
 /// Everything that the files say together.
 #[derive(Debug, Clone)]
 pub struct Loaded {
@@ -114,17 +125,7 @@ fn base_folder(environment: &Environment, variable: &str, below_home: &str) -> O
 /// with one server is kept in its entry.
 pub fn load(request: &LoadRequest) -> Result<Loaded, ConfigError> {
     let environment = &request.environment;
-    let named = named_files(request);
-    let precedence = if named.is_empty() {
-        Precedence::FirstWins
-    } else {
-        Precedence::LastWins
-    };
-    let wanted = if named.is_empty() {
-        default_files(environment)
-    } else {
-        named.into_iter().map(|path| (path, Role::Named)).collect()
-    };
+    let (wanted, precedence) = wanted_files(request);
     let mut files = Vec::with_capacity(wanted.len());
     for (path, role) in &wanted {
         files.extend(read_one(path, *role, environment)?);
@@ -149,6 +150,45 @@ pub fn load(request: &LoadRequest) -> Result<Loaded, ConfigError> {
         write_path: last_named.or_else(|| default_path(environment)),
         environment: environment.clone(),
     })
+}
+
+/// Each place that [`load`] looks at, with what is there or why it cannot be used: one file that
+/// is wrong does not hide the others.
+#[must_use]
+pub fn inspect(request: &LoadRequest) -> Vec<Inspected> {
+    let (wanted, _) = wanted_files(request);
+    let inspected = wanted.into_iter().map(|(path, role)| Inspected {
+        file: read_one(&path, role, &request.environment),
+        path,
+        role,
+    });
+    inspected.collect()
+}
+
+/// Where a new server is written, as [`Loaded::write_path`], also where a file cannot be used.
+#[must_use]
+pub fn write_path(request: &LoadRequest) -> Option<PathBuf> {
+    let ours = inspect(request).into_iter().rfind(|inspected| {
+        let file = inspected.file.as_ref();
+        let is_ours = file.map_or(true, |file| {
+            file.as_ref()
+                .is_some_and(|file| file.format == Format::Ours)
+        });
+        inspected.role == Role::Named && is_ours
+    });
+    ours.map(|inspected| inspected.path)
+        .or_else(|| default_path(&request.environment))
+}
+
+/// The places that are looked at, in config order, and which of two files wins.
+fn wanted_files(request: &LoadRequest) -> (Vec<(PathBuf, Role)>, Precedence) {
+    let named = named_files(request);
+    if named.is_empty() {
+        (default_files(&request.environment), Precedence::FirstWins)
+    } else {
+        let named = named.into_iter().map(|path| (path, Role::Named));
+        (named.collect(), Precedence::LastWins)
+    }
 }
 
 fn named_files(request: &LoadRequest) -> Vec<PathBuf> {

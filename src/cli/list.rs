@@ -1,10 +1,10 @@
 //! `mcpdeck list`: connects to all servers, asks for what is wanted, prints, and says how it went.
 
-use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::args::{Args, What};
+use super::args::Args;
+use super::command::What;
 use super::exit::Exit;
 use super::output;
 use super::run::{complain, hint_if_empty, prepare, settled, with_engine};
@@ -46,11 +46,7 @@ fn print(args: &Args, state: &AppState, what: What) -> anyhow::Result<Exit> {
     } else {
         output::print_text(state, what)
     };
-    match printed {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
-        // Whoever reads has seen enough.
-        Ok(()) | Err(_) => {}
-    }
+    output::quiet_if_closed(printed)?;
     if !args.global.json {
         for (server, error) in output::all_errors(state) {
             // The table of servers has the connection's error already.

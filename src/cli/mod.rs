@@ -1,17 +1,18 @@
 //! The headless face: one command, data on stdout, everything else on stderr, an exit code.
 
 pub mod args;
+pub mod command;
+mod config;
 mod exit;
 mod list;
 mod output;
 mod read;
 mod run;
 
-pub use args::{Args, Command};
+pub use args::Args;
+pub use command::Command;
 pub use exit::Exit;
 pub use run::{Prepared, prepare};
-
-use args::Command as Cmd;
 
 /// Runs a headless command to its end.
 ///
@@ -20,8 +21,9 @@ use args::Command as Cmd;
 /// What went wrong inside (exit code 1); everything else is said on stderr and told by [`Exit`].
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
-        Some(Cmd::List { what, .. }) => list::run(args, *what),
-        Some(Cmd::Read { target, output, .. }) => read::run(args, target, output.as_deref()),
-        Some(Cmd::DemoServer) | None => Ok(Exit::Success),
+        Some(Command::List { what, .. }) => list::run(args, *what),
+        Some(Command::Read { target, output, .. }) => read::run(args, target, output.as_deref()),
+        Some(Command::Config(command)) => config::run(args, *command),
+        Some(Command::DemoServer) | None => Ok(Exit::Success),
     }
 }

@@ -5,7 +5,8 @@ use std::io::{self, IsTerminal, Write};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
-use super::args::What;
+use super::command::What;
+use super::exit::Exit;
 use crate::domain::catalog::Slot;
 use crate::domain::text;
 use crate::domain::{
@@ -190,6 +191,29 @@ pub fn print_object(object: &impl Serialize) -> io::Result<()> {
     }
     out.write_all(b"\n")?;
     out.flush()
+}
+
+/// Prints the text as it is.
+///
+/// # Errors
+///
+/// What the system says of the write.
+pub fn print_plain(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// A closed pipe is success: whoever reads has seen enough.
+///
+/// # Errors
+///
+/// Every other failure of a write.
+pub fn quiet_if_closed(written: io::Result<()>) -> anyhow::Result<Exit> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        Ok(()) | Err(_) => Ok(Exit::Success),
+    }
 }
 
 /// Every failure, in config order, that of the connection before those of its listings.

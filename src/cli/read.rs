@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::args::Args;
 use super::exit::Exit;
-use super::output::print_object;
+use super::output::{print_object, quiet_if_closed};
 use super::run::{Prepared, complain, is_named, not_found, prepare, settled, with_engine};
 use crate::app::EngineHandle;
 use crate::domain::text;
@@ -191,12 +191,4 @@ fn print(
         ));
     }
     Ok(exit)
-}
-
-/// A closed pipe is success: whoever reads has seen enough.
-fn quiet_if_closed(written: io::Result<()>) -> anyhow::Result<Exit> {
-    match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-        Ok(()) | Err(_) => Ok(Exit::Success),
-    }
 }

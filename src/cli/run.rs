@@ -1,6 +1,7 @@
 //! What every headless command does first and last: read the config, start an engine, wait, end.
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,12 +43,7 @@ pub fn prepare(args: &Args) -> Result<Prepared, Exit> {
             "--server chooses among configured servers; a server given on the command line is the only one".into(),
         ));
     }
-    let environment = process_environment();
-    let request = LoadRequest {
-        files: args.global.config.clone(),
-        settings_only: is_adhoc,
-        environment,
-    };
+    let request = load_request(args, is_adhoc);
     let mut loaded = load(&request).map_err(|error| usage(error.to_string()))?;
     if is_adhoc {
         let options = &args.adhoc;
@@ -92,6 +88,15 @@ pub fn prepare(args: &Args) -> Result<Prepared, Exit> {
     })
 }
 
+/// What is to be loaded by what the command line says.
+pub fn load_request(args: &Args, settings_only: bool) -> LoadRequest {
+    LoadRequest {
+        files: args.global.config.clone(),
+        settings_only,
+        environment: process_environment(),
+    }
+}
+
 /// The first option that only a server of the command line can have.
 fn adhoc_option(args: &Args) -> Option<&'static str> {
     let options = &args.adhoc;
@@ -108,7 +113,7 @@ fn adhoc_option(args: &Args) -> Option<&'static str> {
 }
 
 /// Keeps the servers of `--server`, in config order.
-fn choose(loaded: &mut Loaded, wanted: &[String]) -> Result<(), Exit> {
+pub fn choose(loaded: &mut Loaded, wanted: &[String]) -> Result<(), Exit> {
     for name in wanted {
         if !loaded
             .entries
@@ -145,15 +150,16 @@ pub fn not_found(name: &str, loaded: &Loaded) -> String {
 /// Says on stderr that there is no server at all, and how to get one.
 pub fn hint_if_empty(args: &Args, prepared: &Prepared) {
     if prepared.definitions.is_empty() && !args.global.quiet {
-        let place = prepared
-            .loaded
-            .write_path
-            .as_ref()
-            .map_or_else(String::new, |path| format!(" to {}", path.display()));
-        complain(&format!(
-            "no servers are configured; add some{place}, name a file with --config, or try: mcpdeck list all -- mcpdeck demo-server"
-        ));
+        complain(&empty_hint(prepared.loaded.write_path.as_deref()));
     }
+}
+
+/// How to get a first server.
+pub fn empty_hint(path: Option<&Path>) -> String {
+    let place = path.map_or_else(String::new, |path| format!(" to {}", path.display()));
+    format!(
+        "no servers are configured; add some{place}, name a file with --config, or try: mcpdeck list all -- mcpdeck demo-server"
+    )
 }
 
 /// A line on stderr. If nobody reads it, there is nobody to tell.

@@ -37,5 +37,5 @@ pub use keys::{Keys, KeysOfAction};
 pub use merge::{Merged, Note, Precedence, merge};
 pub use problem::{ConfigError, ConfigProblem, Place, ProblemKind, io_reason};
 pub use resolve::resolve;
-pub use settings::SettingsPatch;
+pub use settings::{SettingsPatch, settings_json};
 pub use suggest::nearest;

@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod config;
 mod fake_server;
 mod real;
 mod support;

@@ -1,0 +1,141 @@
+//! The commands, each with examples and its exit codes.
+
+use std::path::PathBuf;
+
+use clap::{Subcommand, ValueEnum};
+
+use crate::domain::ListMethod;
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List servers, or what they offer
+    #[command(after_help = "\
+Examples:
+  mcpdeck list
+  mcpdeck list templates --json
+  mcpdeck list all --server files --server memory
+  mcpdeck list resources -- npx -y @modelcontextprotocol/server-memory
+
+Exit codes: 0 all went well, 3 a server or listing failed, 4 no such server, 5 only log-ins are missing.")]
+    List {
+        /// What to list
+        #[arg(value_enum, default_value_t = What::Servers)]
+        what: What,
+        /// Start this command as the only server
+        #[arg(last = true, value_name = "COMMAND")]
+        server_command: Vec<String>,
+    },
+    /// Print what a resource holds
+    #[command(after_help = "\
+Examples:
+  mcpdeck read files file:///home/me/notes.txt
+  mcpdeck read everything demo://resource/static/1 -o picture.png
+  mcpdeck read demo://welcome -- mcpdeck demo-server
+
+Exit codes: 0 read, 3 failed, 4 no such server or resource, 5 a log-in is missing.")]
+    Read {
+        /// The server's name and the URI; the URI alone with a server given on the command line
+        #[arg(required = true, num_args = 1..=2, value_names = ["SERVER", "URI"])]
+        target: Vec<String>,
+        /// Write to this file instead of stdout
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// Start this command as the only server
+        #[arg(last = true, value_name = "COMMAND")]
+        server_command: Vec<String>,
+    },
+    /// Look into the configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Be a small MCP server on stdio, to try things with
+    DemoServer,
+}
+
+/// What `config` does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
+pub enum ConfigCommand {
+    /// Print where new servers are written
+    #[command(after_help = "\
+Examples:
+  mcpdeck config path
+  $EDITOR \"$(mcpdeck config path)\"
+  mcpdeck config path --json        every place that is looked at")]
+    Path,
+    /// Print what all config files say together; secrets are shown as ***
+    #[command(after_help = "\
+Examples:
+  mcpdeck config show
+  mcpdeck config show --server files
+  mcpdeck config show --json | jq '.servers[] | {name, source}'
+
+Exit codes: 0 shown, 2 a file cannot be used, 4 no such server.")]
+    Show,
+    /// Print a config file with every key and its default
+    #[command(after_help = "\
+Examples:
+  mcpdeck config example
+  mcpdeck config example > .mcpdeck.toml")]
+    Example,
+    /// Look for errors in the config files without starting anything
+    #[command(after_help = "\
+Examples:
+  mcpdeck config check
+  mcpdeck config check -v                            name the keys that nothing reads, too
+  mcpdeck config check --config .vscode/mcp.json
+
+Exit codes: 0 no error, 2 errors.")]
+    Check {
+        /// Name the keys of other tools' files that nothing reads
+        #[arg(long, short)]
+        verbose: bool,
+    },
+}
+
+/// What `list` lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum What {
+    /// The servers themselves
+    Servers,
+    /// Concrete resources
+    Resources,
+    /// Resource templates
+    Templates,
+    /// Tools
+    Tools,
+    /// Prompts
+    Prompts,
+    /// Everything
+    All,
+}
+
+impl What {
+    /// The one listing that is meant, if it is one.
+    #[must_use]
+    pub const fn method(self) -> Option<ListMethod> {
+        match self {
+            Self::Resources => Some(ListMethod::Resources),
+            Self::Templates => Some(ListMethod::ResourceTemplates),
+            Self::Tools => Some(ListMethod::Tools),
+            Self::Prompts => Some(ListMethod::Prompts),
+            Self::Servers | Self::All => None,
+        }
+    }
+
+    /// Whether items of the listing are printed.
+    #[must_use]
+    pub fn shows(self, method: ListMethod) -> bool {
+        self == Self::All || self.method() == Some(method)
+    }
+}
+
+impl Command {
+    /// The command behind `--`.
+    #[must_use]
+    pub fn server_command(&self) -> &[String] {
+        match self {
+            Self::List { server_command, .. } | Self::Read { server_command, .. } => server_command,
+            Self::Config(_) | Self::DemoServer => &[],
+        }
+    }
+}
