@@ -16,7 +16,7 @@ use crate::config::{
     ConfigError, ConfigFile, Entry, Environment, FileInput, Format, IgnoredKey, Keys, Note,
     Precedence, Role, io_reason, merge, read,
 };
-use crate::domain::Settings;
+use crate::domain::{ServerName, Settings};
 
 /// The project files of the working directory, the one that wins first.
 const PROJECT_FILES: [&str; 2] = [".mcpdeck.toml", ".mcp.json"];
@@ -80,6 +80,21 @@ pub struct Loaded {
     pub write_path: Option<PathBuf>,
     /// The environment that the entries are resolved with.
     pub environment: Environment,
+}
+
+impl Loaded {
+    /// The file with a definition of the name that another one hides.
+    #[must_use]
+    pub fn hidden(&self, name: &ServerName) -> Option<Arc<Path>> {
+        self.notes.iter().find_map(|note| match note {
+            Note::Hidden {
+                name: hidden,
+                hidden_in,
+                ..
+            } if hidden == name => Some(Arc::clone(hidden_in)),
+            Note::Hidden { .. } | Note::ProjectInheritsEnv { .. } => None,
+        })
+    }
 }
 
 /// The environment of this process.

@@ -45,6 +45,54 @@ Exit codes: 0 read, 3 failed, 4 no such server or resource, 5 a log-in is missin
         #[arg(last = true, value_name = "COMMAND")]
         server_command: Vec<String>,
     },
+    /// Add a server to the config file
+    #[command(after_help = "\
+Examples:
+  mcpdeck add files -- npx -y @modelcontextprotocol/server-filesystem /tmp
+  mcpdeck add notes --env LOG=debug --env TOKEN --cwd ~/notes -- ./server
+  mcpdeck add docs --url https://example.org/mcp --header 'Authorization: Bearer ${DOCS_TOKEN}'
+
+--env NAME writes a reference to the variable, not its value. The server is written to the last
+TOML file named with --config, else to the file that `mcpdeck config path` prints.
+
+Exit codes: 0 added, 2 there is a server of that name, or the file cannot be written.")]
+    Add {
+        /// The name of the new server
+        name: String,
+        /// The command that starts it
+        #[arg(last = true, value_name = "COMMAND")]
+        server_command: Vec<String>,
+    },
+    /// Remove a server from its config file
+    #[command(after_help = "\
+Example:
+  mcpdeck remove files
+
+Exit codes: 0 removed, 2 the file cannot be written or is another tool's, 4 no such server.")]
+    Remove {
+        /// The server
+        name: String,
+    },
+    /// Switch a server on, in its config file
+    #[command(after_help = "\
+Example:
+  mcpdeck enable files
+
+Exit codes: 0 it is on, 2 the file cannot be written or is another tool's, 4 no such server.")]
+    Enable {
+        /// The server
+        name: String,
+    },
+    /// Switch a server off, in its config file
+    #[command(after_help = "\
+Example:
+  mcpdeck disable files
+
+Exit codes: 0 it is off, 2 the file cannot be written or is another tool's, 4 no such server.")]
+    Disable {
+        /// The server
+        name: String,
+    },
     /// Look into the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -134,8 +182,14 @@ impl Command {
     #[must_use]
     pub fn server_command(&self) -> &[String] {
         match self {
-            Self::List { server_command, .. } | Self::Read { server_command, .. } => server_command,
-            Self::Config(_) | Self::DemoServer => &[],
+            Self::List { server_command, .. }
+            | Self::Read { server_command, .. }
+            | Self::Add { server_command, .. } => server_command,
+            Self::Remove { .. }
+            | Self::Enable { .. }
+            | Self::Disable { .. }
+            | Self::Config(_)
+            | Self::DemoServer => &[],
         }
     }
 }

@@ -9,7 +9,7 @@ use super::args::Args;
 use super::command::ConfigCommand;
 use super::exit::Exit;
 use super::output::{print_object, print_plain, quiet_if_closed};
-use super::run::{choose, complain, empty_hint, load_request};
+use super::run::{choose, complain, empty_hint, load_request, refuse_adhoc};
 use crate::app::config_store::{
     Inspected, LoadRequest, Loaded, inspect, load, read_env_file, write_path,
 };
@@ -24,6 +24,9 @@ use crate::config::{
 ///
 /// Something is wrong inside.
 pub fn run(args: &Args, command: ConfigCommand) -> anyhow::Result<Exit> {
+    if let Some(exit) = refuse_adhoc(args) {
+        return Ok(exit);
+    }
     let request = load_request(args, false);
     match command {
         ConfigCommand::Path => path(args, &request),

@@ -3,6 +3,7 @@
 pub mod args;
 pub mod command;
 mod config;
+mod edit;
 mod exit;
 mod list;
 mod output;
@@ -14,6 +15,8 @@ pub use command::Command;
 pub use exit::Exit;
 pub use run::{Prepared, prepare};
 
+use edit::Change;
+
 /// Runs a headless command to its end.
 ///
 /// # Errors
@@ -23,6 +26,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         Some(Command::List { what, .. }) => list::run(args, *what),
         Some(Command::Read { target, output, .. }) => read::run(args, target, output.as_deref()),
+        Some(Command::Add { name, .. }) => Ok(edit::add(args, name)),
+        Some(Command::Remove { name }) => Ok(edit::change(args, name, Change::Remove)),
+        Some(Command::Enable { name }) => Ok(edit::change(args, name, Change::Enable)),
+        Some(Command::Disable { name }) => Ok(edit::change(args, name, Change::Disable)),
         Some(Command::Config(command)) => config::run(args, *command),
         Some(Command::DemoServer) | None => Ok(Exit::Success),
     }

@@ -46,23 +46,11 @@ pub fn prepare(args: &Args) -> Result<Prepared, Exit> {
     let request = load_request(args, is_adhoc);
     let mut loaded = load(&request).map_err(|error| usage(error.to_string()))?;
     if is_adhoc {
-        let options = &args.adhoc;
-        let given = AdHoc {
-            command,
-            url: options.url.as_deref(),
-            env: &options.env,
-            inherit_env: options.inherit_env,
-            cwd: options.cwd.as_deref(),
-            headers: &options.header,
-            transport: options.transport.as_deref(),
-            protocol: options.protocol.as_deref(),
-        };
-        let entry = adhoc(&given, &loaded.environment).map_err(|error| usage(error.to_string()))?;
+        let entry =
+            adhoc(&given(args), &loaded.environment).map_err(|error| usage(error.to_string()))?;
         loaded.entries = vec![entry];
-    } else if let Some(option) = adhoc_option(args) {
-        return Err(usage(format!(
-            "{option} belongs to a server given on the command line: add --url URL or -- COMMAND"
-        )));
+    } else if let Some(exit) = refuse_adhoc(args) {
+        return Err(exit);
     }
     if args.global.trust {
         for entry in &mut loaded.entries {
@@ -95,6 +83,31 @@ pub fn load_request(args: &Args, settings_only: bool) -> LoadRequest {
         settings_only,
         environment: process_environment(),
     }
+}
+
+/// The server that the command line describes.
+pub fn given(args: &Args) -> AdHoc<'_> {
+    let options = &args.adhoc;
+    AdHoc {
+        command: args.server_command(),
+        url: options.url.as_deref(),
+        env: &options.env,
+        inherit_env: options.inherit_env,
+        cwd: options.cwd.as_deref(),
+        headers: &options.header,
+        transport: options.transport.as_deref(),
+        protocol: options.protocol.as_deref(),
+    }
+}
+
+/// Says that options of a server given on the command line stand where there is none.
+pub fn refuse_adhoc(args: &Args) -> Option<Exit> {
+    let url = args.adhoc.url.is_some().then_some("--url");
+    let option = url.or_else(|| adhoc_option(args))?;
+    complain(&format!(
+        "{option} belongs to a server given on the command line: with -- COMMAND or --url URL, of a command that takes one"
+    ));
+    Some(Exit::Usage)
 }
 
 /// The first option that only a server of the command line can have.

@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod commands;
 mod config;
 mod fake_server;
 mod real;

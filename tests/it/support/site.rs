@@ -74,6 +74,15 @@ impl Site {
         fs::write(path, text).unwrap();
     }
 
+    /// What is in the file.
+    ///
+    /// # Panics
+    /// When it cannot be read.
+    #[track_caller]
+    pub fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
     /// The text with the site's folder as `~`.
     pub fn short(&self, text: &str) -> String {
         text.replace(&*self.0.path().to_string_lossy(), "~")
