@@ -104,7 +104,7 @@ impl Args {
     }
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).ok_or_else(|| "expected a duration like 10s, 250ms or 2m".to_owned())
 }
 

@@ -1,9 +1,11 @@
 //! The commands, each with examples and its exit codes.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Subcommand, ValueEnum};
 
+use super::args::duration;
 use crate::domain::ListMethod;
 
 /// The commands.
@@ -41,6 +43,38 @@ Exit codes: 0 read, 3 failed, 4 no such server or resource, 5 a log-in is missin
         /// Write to this file instead of stdout
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
+        /// Start this command as the only server
+        #[arg(last = true, value_name = "COMMAND")]
+        server_command: Vec<String>,
+    },
+    /// Connect to all servers, and say of each how it went and what to do
+    #[command(after_help = "\
+Examples:
+  mcpdeck check
+  mcpdeck check --timeout 30s --json
+  mcpdeck check --server files --server memory
+  mcpdeck check --config .vscode/mcp.json
+  mcpdeck check -- npx -y @modelcontextprotocol/server-memory
+
+Exit codes: 0 all went well, 3 a server or listing failed, 4 no such server, 5 only log-ins are missing.")]
+    Check {
+        /// Start this command as the only server
+        #[arg(last = true, value_name = "COMMAND")]
+        server_command: Vec<String>,
+    },
+    /// Print a line for everything that happens to the servers
+    #[command(after_help = "\
+Examples:
+  mcpdeck watch
+  mcpdeck watch --json --for 10s
+  mcpdeck watch --json | jq -c 'select(.event == \"refresh\" and (.ok | not))'
+  mcpdeck watch --server files
+
+Exit codes: 0 when --for is over, 4 no such server, 130 interrupted.")]
+    Watch {
+        /// End after this time, like 10s
+        #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
+        within: Option<Duration>,
         /// Start this command as the only server
         #[arg(last = true, value_name = "COMMAND")]
         server_command: Vec<String>,
@@ -184,6 +218,8 @@ impl Command {
         match self {
             Self::List { server_command, .. }
             | Self::Read { server_command, .. }
+            | Self::Watch { server_command, .. }
+            | Self::Check { server_command }
             | Self::Add { server_command, .. } => server_command,
             Self::Remove { .. }
             | Self::Enable { .. }

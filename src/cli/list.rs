@@ -30,11 +30,8 @@ pub fn run(args: &Args, what: What) -> anyhow::Result<Exit> {
     let interest = what.method().map_or(Interest::ALL, Interest::only);
     let servers = prepared.definitions.len();
     with_engine(&prepared, interest, async |handle| {
-        let state = settled(&handle, servers, args.global.timeout).await;
-        let state = match args.global.timeout {
-            Some(within) => unfinished_failed(&state, within),
-            None => state,
-        };
+        let state = settled(args, &handle, servers).await;
+        let state = within_timeout(args, state);
         print(args, &state, what)
     })
 }
@@ -55,17 +52,31 @@ fn print(args: &Args, state: &AppState, what: What) -> anyhow::Result<Exit> {
             }
         }
     }
-    if !args.global.quiet {
-        for server in state.servers.iter() {
-            if server.status == Status::Untrusted {
-                complain(&format!(
-                    "{}: not started: it is of a project file that was not approved; --trust starts it this once",
-                    server.name
-                ));
-            }
+    say_untrusted(args, state);
+    Ok(judge(state))
+}
+
+/// Says which servers were not started because nobody approved them.
+pub fn say_untrusted(args: &Args, state: &AppState) {
+    if args.global.quiet {
+        return;
+    }
+    for server in state.servers.iter() {
+        if server.status == Status::Untrusted {
+            complain(&format!(
+                "{name}: not started: it is of a project file that was not approved; approve it with: mcpdeck trust {name}; --trust starts it this once",
+                name = server.name
+            ));
         }
     }
-    Ok(judge(state))
+}
+
+/// The state after `--timeout`, if one was given.
+pub fn within_timeout(args: &Args, state: Arc<AppState>) -> Arc<AppState> {
+    match args.global.timeout {
+        Some(within) => unfinished_failed(&state, within),
+        None => state,
+    }
 }
 
 /// Servers that did not finish in time have failed, and show nothing of what they had begun.
@@ -108,7 +119,7 @@ fn failed(server: &ServerSnapshot, within: Duration) -> ServerSnapshot {
 }
 
 /// The exit code for what is shown.
-fn judge(state: &AppState) -> Exit {
+pub fn judge(state: &AppState) -> Exit {
     let mut exit = Exit::Success;
     for (_, error) in output::all_errors(state) {
         if error.failure.kind == FailureKind::Auth {

@@ -1,14 +1,19 @@
 //! The headless face: one command, data on stdout, everything else on stderr, an exit code.
 
 pub mod args;
+mod check;
 pub mod command;
 mod config;
 mod edit;
 mod exit;
+mod hint;
 mod list;
 mod output;
+mod progress;
 mod read;
 mod run;
+mod table;
+mod watch;
 
 pub use args::Args;
 pub use command::Command;
@@ -26,6 +31,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         Some(Command::List { what, .. }) => list::run(args, *what),
         Some(Command::Read { target, output, .. }) => read::run(args, target, output.as_deref()),
+        Some(Command::Check { .. }) => check::run(args),
+        Some(Command::Watch { within, .. }) => watch::run(args, *within),
         Some(Command::Add { name, .. }) => Ok(edit::add(args, name)),
         Some(Command::Remove { name }) => Ok(edit::change(args, name, Change::Remove)),
         Some(Command::Enable { name }) => Ok(edit::change(args, name, Change::Enable)),

@@ -7,17 +7,17 @@ use serde::ser::{SerializeSeq, Serializer};
 
 use super::command::What;
 use super::exit::Exit;
+use super::table::Table;
 use crate::domain::catalog::Slot;
-use crate::domain::text;
 use crate::domain::{
-    AppState, DiscoveryError, FailureKind, ListMethod, Prompt, Resource, ResourceTemplate,
+    AppState, DiscoveryError, Failure, FailureKind, ListMethod, Prompt, Resource, ResourceTemplate,
     ServerSnapshot, Tool,
 };
 
 /// A server as it stands in the JSON output.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ServerJson<'a> {
+pub struct ServerJson<'a> {
     name: &'a str,
     status: &'a str,
     transport: &'a str,
@@ -47,7 +47,7 @@ struct CountsJson {
 
 /// A failure as it stands in the JSON output.
 #[derive(Debug, Serialize)]
-struct ErrorJson<'a> {
+pub struct ErrorJson<'a> {
     server: &'a str,
     method: Option<&'a str>,
     kind: &'a str,
@@ -57,19 +57,26 @@ struct ErrorJson<'a> {
 }
 
 impl<'a> ErrorJson<'a> {
-    fn new(server: &'a ServerSnapshot, error: &'a DiscoveryError) -> Self {
+    /// An error of the server.
+    pub fn new(server: &'a ServerSnapshot, error: &'a DiscoveryError) -> Self {
+        Self::of(server.name.as_str(), error.method, &error.failure)
+    }
+
+    /// A failure of the method, or of the connection.
+    pub fn of(server: &'a str, method: Option<ListMethod>, failure: &'a Failure) -> Self {
         Self {
-            server: server.name.as_str(),
-            method: error.method.map(ListMethod::name),
-            kind: error.failure.kind.word(),
-            code: error.failure.kind.code(),
-            message: &error.failure.message,
+            server,
+            method: method.map(ListMethod::name),
+            kind: failure.kind.word(),
+            code: failure.kind.code(),
+            message: &failure.message,
         }
     }
 }
 
 impl<'a> ServerJson<'a> {
-    fn new(server: &'a ServerSnapshot) -> Self {
+    /// The server as it stands.
+    pub fn new(server: &'a ServerSnapshot) -> Self {
         let session = server.status.session();
         let count = |method| server.catalog.count(method);
         Self {
@@ -231,11 +238,11 @@ pub fn all_errors(state: &AppState) -> impl Iterator<Item = (&ServerSnapshot, &D
 /// What the system says of the write.
 pub fn print_text(state: &AppState, what: What) -> io::Result<()> {
     let mut table = match what {
-        What::Servers => Table::new(&["NAME", "STATUS", "ERROR"]),
-        What::Resources => Table::new(&["SERVER", "URI", "TITLE"]),
-        What::Templates => Table::new(&["SERVER", "URI TEMPLATE", "TITLE"]),
-        What::Tools | What::Prompts => Table::new(&["SERVER", "NAME", "TITLE"]),
-        What::All => Table::new(&["SERVER", "URI OR NAME", "TITLE"]),
+        What::Servers => Table::new(["NAME", "STATUS", "ERROR"]),
+        What::Resources => Table::new(["SERVER", "URI", "TITLE"]),
+        What::Templates => Table::new(["SERVER", "URI TEMPLATE", "TITLE"]),
+        What::Tools | What::Prompts => Table::new(["SERVER", "NAME", "TITLE"]),
+        What::All => Table::new(["SERVER", "URI OR NAME", "TITLE"]),
     };
     if what == What::Servers {
         for server in state.servers.iter() {
@@ -254,7 +261,7 @@ pub fn print_text(state: &AppState, what: What) -> io::Result<()> {
     table.print()
 }
 
-fn add_items<T: Slot>(table: &mut Table, server: &ServerSnapshot, what: What) {
+fn add_items<T: Slot>(table: &mut Table<3>, server: &ServerSnapshot, what: What) {
     if what.shows(T::METHOD) {
         for item in T::of(&server.catalog).items.iter() {
             table.row([server.name.as_str(), item.key(), item.label()]);
@@ -274,67 +281,4 @@ pub fn error_line(server: &ServerSnapshot, error: &DiscoveryError) -> String {
         (None, _) => String::new(),
     };
     format!("{}: {what}{failure}", server.name)
-}
-
-/// Rows of three cells.
-struct Table {
-    header: [&'static str; 3],
-    rows: Vec<[String; 3]>,
-}
-
-impl Table {
-    const fn new(header: &'static [&'static str; 3]) -> Self {
-        Self {
-            header: *header,
-            rows: Vec::new(),
-        }
-    }
-
-    /// Adds a row; a line break or tab inside a value becomes a space.
-    fn row(&mut self, cells: [&str; 3]) {
-        self.rows.push(cells.map(|cell| {
-            let one_line = text::cell(cell);
-            text::visible(&one_line).into_owned()
-        }));
-    }
-
-    fn print(&self) -> io::Result<()> {
-        let stdout = io::stdout();
-        let is_terminal = stdout.is_terminal();
-        let mut out = io::BufWriter::with_capacity(64 * 1024, stdout.lock());
-        if is_terminal {
-            self.print_aligned(&mut out)?;
-        } else {
-            for row in &self.rows {
-                writeln!(out, "{}", row.join("\t"))?;
-            }
-        }
-        out.flush()
-    }
-
-    /// The last column is as long as it is: a terminal breaks it, nothing is cut.
-    fn print_aligned(&self, out: &mut impl Write) -> io::Result<()> {
-        if self.rows.is_empty() {
-            return Ok(());
-        }
-        let width = |column: usize| {
-            self.rows
-                .iter()
-                .map(|row| text::width(&row[column]))
-                .chain([self.header[column].len()])
-                .max()
-                .unwrap_or(0)
-        };
-        let widths = [width(0), width(1)];
-        let mut line = |cells: [&str; 3]| {
-            let pad = |column: usize| " ".repeat(widths[column] - text::width(cells[column]) + 2);
-            let text = format!("{}{}{}{}{}", cells[0], pad(0), cells[1], pad(1), cells[2]);
-            writeln!(out, "{}", text.trim_end())
-        };
-        line(self.header)?;
-        for [a, b, c] in &self.rows {
-            line([a, b, c])?;
-        }
-        Ok(())
-    }
 }

@@ -81,7 +81,7 @@ async fn fetch(
         )
     };
     let started = Instant::now();
-    let state = settled(handle, 1, args.global.timeout).await;
+    let state = settled(args, handle, 1).await;
     let status = state.server(name).map(|server| &server.status);
     match (status, args.global.timeout) {
         (Some(Status::Connected(_)), _) => {}

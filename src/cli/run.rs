@@ -3,12 +3,10 @@
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::time::{Instant, timeout_at};
 
 use super::args::Args;
 use super::exit::Exit;
+use super::progress;
 use crate::app::config_store::{LoadRequest, Loaded, load, process_environment};
 use crate::app::{Definition, Engine, EngineHandle, EngineOptions, Face, Ladder};
 use crate::config::{AdHoc, adhoc};
@@ -180,6 +178,34 @@ pub fn complain(message: &str) {
     let _ = writeln!(std::io::stderr().lock(), "mcpdeck: {message}");
 }
 
+/// What an engine of a command is for.
+#[derive(Debug, Clone, Copy)]
+pub struct Run {
+    interest: Interest,
+    live: bool,
+    ladder: Ladder,
+}
+
+impl Run {
+    /// Asked once, and ended quickly.
+    pub const fn once(interest: Interest) -> Self {
+        Self {
+            interest,
+            live: false,
+            ladder: Ladder::BRISK,
+        }
+    }
+
+    /// Changes are followed, and servers have time to end.
+    pub const fn live(interest: Interest) -> Self {
+        Self {
+            interest,
+            live: true,
+            ladder: Ladder::PATIENT,
+        }
+    }
+}
+
 /// Runs the task over an engine with the servers, on this thread; then ends the servers, quickly
 /// and all at once. A signal ends the task first.
 ///
@@ -194,49 +220,64 @@ pub fn with_engine<F>(
 where
     F: Future<Output = anyhow::Result<Exit>>,
 {
+    run_engine(prepared, Run::once(interest), async |handle| {
+        handle.put(prepared.definitions.clone()).await;
+        task(handle).await
+    })
+}
+
+/// Runs the task over an engine that has no servers yet, as [`with_engine`].
+///
+/// # Errors
+///
+/// As of [`with_engine`].
+pub fn run_engine<F>(
+    prepared: &Prepared,
+    run: Run,
+    task: impl FnOnce(EngineHandle) -> F,
+) -> anyhow::Result<Exit>
+where
+    F: Future<Output = anyhow::Result<Exit>>,
+{
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let options = EngineOptions {
         face: Face::Cli,
-        interest,
-        live: false,
+        interest: run.interest,
+        live: run.live,
         settings: prepared.loaded.settings.clone(),
     };
     let exit = runtime.block_on(async {
         let engine = Engine::start(options);
-        let handle = engine.handle();
-        handle.put(prepared.definitions.clone()).await;
         let exit = tokio::select! {
-            exit = task(handle) => exit,
+            exit = task(engine.handle()) => exit,
             exit = signal() => exit,
         };
-        engine.shutdown(Ladder::BRISK).await;
+        engine.shutdown(run.ladder).await;
         exit
     });
-    // A blocking read of a config file must not keep us.
+    // A blocking read of a config file, or a write to a full pipe, must not keep us.
     runtime.shutdown_background();
     exit
 }
 
-/// Waits until nothing is under way any more, or the deadline.
-pub async fn settled(
-    handle: &EngineHandle,
-    servers: usize,
-    within: Option<Duration>,
-) -> Arc<AppState> {
+/// Waits until nothing is under way any more, or until `--timeout` is over.
+pub async fn settled(args: &Args, handle: &EngineHandle, servers: usize) -> Arc<AppState> {
     let mut states = handle.state();
     let all_settled = states.wait_for(|state| {
         state.servers.len() == servers && state.servers.iter().all(|server| server.is_settled())
     });
-    match within {
-        Some(within) => {
-            let deadline = Instant::now() + within;
-            let _ = timeout_at(deadline, all_settled).await;
+    let deadline = async {
+        match args.global.timeout {
+            Some(within) => tokio::time::sleep(within).await,
+            None => std::future::pending().await,
         }
-        None => {
-            let _ = all_settled.await;
-        }
+    };
+    tokio::select! {
+        _ = all_settled => {}
+        () = deadline => {}
+        () = progress::show(handle, args.global.quiet) => {}
     }
     handle.snapshot()
 }

@@ -8,8 +8,10 @@
 )]
 
 mod architecture;
+mod check;
 mod commands;
 mod config;
 mod fake_server;
 mod real;
 mod support;
+mod watch;

@@ -1,10 +1,13 @@
 //! A home with files in it, and the real program run there with nothing else of our environment.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+
+use super::fake::Script;
+use super::launch::fake_program;
 
 /// The user's own config file.
 pub const USER: &str = ".config/mcpdeck/config.toml";
@@ -120,5 +123,20 @@ impl Site {
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: self.short(&String::from_utf8(output.stderr).unwrap()),
         }
+    }
+
+    /// The TOML table of a fake server with this script.
+    ///
+    /// # Panics
+    /// When the script cannot be written.
+    pub fn server(&self, name: &str, script: &Script) -> String {
+        let file = format!("{name}.script.json");
+        self.write(&file, &serde_json::to_string(script).unwrap());
+        let text = |path: &Path| Value::from(path.to_string_lossy()).to_string();
+        format!(
+            "[servers.{name}]\ncommand = {}\nargs = [\"--script\", {}]\n",
+            text(&fake_program()),
+            text(&self.path(&file)),
+        )
     }
 }
