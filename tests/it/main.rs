@@ -11,6 +11,7 @@ mod architecture;
 mod check;
 mod commands;
 mod config;
+mod discovery;
 mod fake_server;
 mod real;
 mod support;

@@ -7,4 +7,5 @@
 pub mod fake;
 pub mod handle;
 pub mod launch;
+pub mod rig;
 pub mod site;
