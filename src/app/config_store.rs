@@ -3,8 +3,12 @@
 //! Everything here blocks: it is called before the runtime starts or through `spawn_blocking`.
 //! What the texts mean is the business of [`crate::config`].
 
+mod trust;
+mod watch;
 mod write;
 
+pub use trust::{approvals, approvals_path, approve, revoke};
+pub use watch::{Following, follow};
 pub use write::{Outcome, StoreError, apply};
 
 use std::fs::File;
@@ -92,7 +96,9 @@ impl Loaded {
                 hidden_in,
                 ..
             } if hidden == name => Some(Arc::clone(hidden_in)),
-            Note::Hidden { .. } | Note::ProjectInheritsEnv { .. } => None,
+            Note::Hidden { .. } | Note::ProjectInheritsEnv { .. } | Note::NoApprovals { .. } => {
+                None
+            }
         })
     }
 }
@@ -155,11 +161,25 @@ pub fn load(request: &LoadRequest) -> Result<Loaded, ConfigError> {
         .iter()
         .rfind(|file| file.role == Role::Named && file.format == Format::Ours)
         .map(|file| file.path.to_path_buf());
+    let (mut entries, mut notes) = (merged.entries, merged.notes);
+    // Nobody else reads the approvals: a start without project files does nothing more.
+    if entries.iter().any(|entry| !entry.trusted) {
+        match approvals(environment) {
+            Ok(approvals) => {
+                for entry in entries.iter_mut().filter(|entry| !entry.trusted) {
+                    entry.trusted = approvals.holds_for(entry);
+                }
+            }
+            Err(error) => notes.push(Note::NoApprovals {
+                reason: error.to_string().into(),
+            }),
+        }
+    }
     Ok(Loaded {
         settings: merged.settings,
         keys: merged.keys,
-        entries: merged.entries,
-        notes: merged.notes,
+        entries,
+        notes,
         files: files.into_iter().map(FileInUse::from).collect(),
         places: wanted.into_iter().map(|(path, _)| path).collect(),
         write_path: last_named.or_else(|| default_path(environment)),

@@ -24,6 +24,9 @@ const UPDATES: usize = 256;
 #[derive(Debug)]
 pub(super) enum Command {
     Put(Vec<Definition>),
+    Adopt(Vec<Definition>),
+    Arrange(Vec<ServerName>),
+    Definition(ServerName, oneshot::Sender<Option<Definition>>),
     Insert(usize, Definition),
     Remove(ServerName, oneshot::Sender<Option<(usize, Definition)>>),
     SetEnabled(ServerName, bool),
@@ -69,6 +72,7 @@ struct Member {
 #[derive(Debug)]
 enum Mail {
     Replace(Arc<Definition>),
+    Relocate(Arc<Definition>),
     SetEnabled(bool),
     Refresh,
     Reconnect,
@@ -163,6 +167,23 @@ impl Supervisor {
                 }
                 self.publish();
             }
+            Command::Adopt(definitions) => {
+                for definition in definitions {
+                    self.adopt(definition);
+                }
+                self.publish();
+            }
+            Command::Arrange(order) => {
+                let place = |member: &Member| order.iter().position(|name| *name == member.name);
+                self.members
+                    .sort_by_key(|member| place(member).unwrap_or(usize::MAX));
+                self.publish();
+            }
+            Command::Definition(name, reply) => {
+                let member = self.members.iter().find(|member| member.name == name);
+                // A failed send: nobody waits for it any more.
+                let _ = reply.send(member.map(|member| member.definition.clone()));
+            }
             Command::Insert(index, definition) => {
                 self.put(definition);
                 if let Some(member) = self.members.pop() {
@@ -224,6 +245,22 @@ impl Supervisor {
             handle,
             snapshot: first,
         });
+    }
+
+    /// Puts the definition, but leaves the connection of a server alone that is the same already.
+    fn adopt(&mut self, definition: Definition) {
+        let mut members = self.members.iter_mut();
+        let same =
+            members.find(|member| member.name == definition.name && member.is_same(&definition));
+        let Some(member) = same else {
+            self.put(definition);
+            return;
+        };
+        if member.definition.enabled != definition.enabled {
+            member.post(Mail::SetEnabled(definition.enabled));
+        }
+        member.definition = definition.clone();
+        member.post(Mail::Relocate(Arc::new(definition)));
     }
 
     /// Takes the server off the list at once; its connection is closed behind our back.
@@ -310,6 +347,11 @@ impl Supervisor {
 }
 
 impl Member {
+    /// Whether the definition starts the same, and may just as well be started.
+    fn is_same(&self, definition: &Definition) -> bool {
+        self.definition.trusted == definition.trusted && self.definition.is_same(definition)
+    }
+
     /// Hands the message to the actor's postman. One that has 64 undelivered ones is not asked
     /// for more: what it has not taken yet says the same.
     fn post(&mut self, mail: Mail) {
@@ -324,6 +366,7 @@ async fn deliver_all(mut letters: mpsc::Receiver<Mail>, handle: ClientHandle) {
     while let Some(mail) = letters.recv().await {
         match mail {
             Mail::Replace(definition) => handle.replace(definition).await,
+            Mail::Relocate(definition) => handle.relocate(definition).await,
             Mail::SetEnabled(enabled) => handle.set_enabled(enabled).await,
             Mail::Refresh => handle.refresh().await,
             Mail::Reconnect => handle.reconnect().await,

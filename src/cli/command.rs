@@ -127,6 +127,29 @@ Exit codes: 0 it is off, 2 the file cannot be written or is another tool's, 4 no
         /// The server
         name: String,
     },
+    /// Approve a server of a project file, so that it is started
+    #[command(after_help = "\
+Examples:
+  mcpdeck trust files            approve it as it is defined now
+  mcpdeck trust --list
+  mcpdeck trust --revoke files
+  mcpdeck list --trust           approve everything for one run
+
+A project file (./.mcp.json, ./.mcpdeck.toml) can start programs, so its servers wait until they
+are approved. A change of the definition asks again. A file named with --config needs no approval.
+
+Exit codes: 0 approved or revoked, 2 it cannot be, 4 no such server or approval.")]
+    Trust {
+        /// The server
+        #[arg(required_unless_present_any = ["list", "revoke"], conflicts_with_all = ["list", "revoke"])]
+        name: Option<String>,
+        /// Print all approvals
+        #[arg(long, conflicts_with = "revoke")]
+        list: bool,
+        /// Take the approval of this server back
+        #[arg(long, value_name = "NAME")]
+        revoke: Option<String>,
+    },
     /// Look into the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -224,6 +247,7 @@ impl Command {
             Self::Remove { .. }
             | Self::Enable { .. }
             | Self::Disable { .. }
+            | Self::Trust { .. }
             | Self::Config(_)
             | Self::DemoServer => &[],
         }

@@ -13,6 +13,7 @@ mod progress;
 mod read;
 mod run;
 mod table;
+mod trust;
 mod watch;
 
 pub use args::Args;
@@ -37,6 +38,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         Some(Command::Remove { name }) => Ok(edit::change(args, name, Change::Remove)),
         Some(Command::Enable { name }) => Ok(edit::change(args, name, Change::Enable)),
         Some(Command::Disable { name }) => Ok(edit::change(args, name, Change::Disable)),
+        Some(Command::Trust { name, list, revoke }) => {
+            trust::run(args, name.as_deref(), *list, revoke.as_deref())
+        }
         Some(Command::Config(command)) => config::run(args, *command),
         Some(Command::DemoServer) | None => Ok(Exit::Success),
     }

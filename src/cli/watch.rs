@@ -13,11 +13,13 @@ use serde_json::{Map, Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
 
 use super::args::Args;
 use super::exit::Exit;
 use super::output::ErrorJson;
-use super::run::{Run, complain, hint_if_empty, prepare, run_engine};
+use super::run::{Run, complain, hint_if_empty, load_request, prepare, run_engine};
+use crate::app::config_store::{self, Following};
 use crate::domain::{Event, EventKind, Interest, RefreshReport, ServerName, text};
 
 /// Runs the command.
@@ -33,6 +35,22 @@ pub fn run(args: &Args, within: Option<Duration>) -> anyhow::Result<Exit> {
     hint_if_empty(args, &prepared);
     let within = [within, args.global.timeout].into_iter().flatten().min();
     run_engine(&prepared, Run::live(Interest::ALL), async |handle| {
+        // A server of the command line is in no file.
+        if !prepared.adhoc {
+            let following = Following {
+                servers: args.global.server.clone(),
+                trust: args.global.trust,
+                stand_in: None,
+            };
+            let latest = watch::Sender::new(Arc::new(prepared.loaded.clone()));
+            let request = load_request(args, false);
+            tokio::spawn(config_store::follow(
+                handle.clone(),
+                request,
+                following,
+                latest,
+            ));
+        }
         // Nothing happens before there is somebody to see it.
         let events = handle.events();
         handle.put(prepared.definitions.clone()).await;

@@ -21,11 +21,13 @@ mod keys;
 mod merge;
 mod problem;
 mod resolve;
+pub mod secret;
 mod server;
 mod settings;
 mod source;
 mod suggest;
 mod tree;
+mod trust;
 
 pub use adhoc::{AdHoc, adhoc};
 pub use duration::parse_duration;
@@ -39,3 +41,4 @@ pub use problem::{ConfigError, ConfigProblem, Place, ProblemKind, io_reason};
 pub use resolve::resolve;
 pub use settings::{SettingsPatch, settings_json};
 pub use suggest::nearest;
+pub use trust::{Approval, Approvals, describe};

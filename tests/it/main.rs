@@ -14,5 +14,7 @@ mod config;
 mod discovery;
 mod fake_server;
 mod real;
+mod reload;
 mod support;
+mod trust;
 mod watch;

@@ -1,6 +1,6 @@
 //! `mcpdeck watch`: a line for every event, and how it ends.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read};
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -14,10 +14,13 @@ use crate::support::site::{Site, USER};
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A running `watch`, its lines as they come.
+#[derive(Debug)]
 pub struct Watching {
     child: Child,
     lines: Receiver<String>,
     seen: Vec<Value>,
+    errors: Receiver<String>,
+    said: String,
 }
 
 impl Watching {
@@ -29,19 +32,12 @@ impl Watching {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let stdout = child.stdout.take().unwrap();
-        let (sender, lines) = channel();
-        std::thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
         Self {
+            lines: lines(child.stdout.take().unwrap()),
+            errors: lines(child.stderr.take().unwrap()),
             child,
-            lines,
             seen: Vec::new(),
+            said: String::new(),
         }
     }
 
@@ -69,6 +65,39 @@ impl Watching {
         })
     }
 
+    /// Waits until the server has its first catalog, of tools.
+    #[track_caller]
+    pub fn refreshed(&mut self, server: &str) -> Value {
+        let what = format!("{server} refreshed");
+        self.wait(&what, |line| {
+            line["server"] == server && line["kind"] == "tools"
+        })
+    }
+
+    /// Waits until stderr has a line with this in it.
+    #[track_caller]
+    pub fn said(&mut self, expected: &str) {
+        loop {
+            let line = self.errors.recv_timeout(DEADLINE);
+            let line =
+                line.unwrap_or_else(|error| panic!("{expected}: {error} after {}", self.said));
+            self.said += &(line + "\n");
+            if self
+                .said
+                .lines()
+                .next_back()
+                .is_some_and(|line| line.contains(expected))
+            {
+                return;
+            }
+        }
+    }
+
+    /// All lines so far.
+    pub fn seen(&self) -> &[Value] {
+        &self.seen
+    }
+
     /// Ends it, and returns its exit code and what it said on stderr.
     pub fn signal(mut self, signal: rustix::process::Signal) -> (i32, String) {
         let pid = rustix::process::Pid::from_child(&self.child);
@@ -78,15 +107,26 @@ impl Watching {
 
     fn end(&mut self) -> (i32, String) {
         let code = self.child.wait().unwrap().code().unwrap_or(-1);
-        let mut stderr = String::new();
-        self.child
-            .stderr
-            .take()
-            .unwrap()
-            .read_to_string(&mut stderr)
-            .unwrap();
-        (code, stderr)
+        let rest: Vec<String> = self.errors.iter().collect();
+        let rest = rest.iter().map(|line| format!("{line}\n"));
+        (
+            code,
+            std::mem::take(&mut self.said) + &rest.collect::<String>(),
+        )
     }
+}
+
+/// The lines of a stream as they come.
+fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
 }
 
 impl Drop for Watching {
