@@ -1,5 +1,7 @@
 //! The program: parse, start, dispatch, exit code.
 
+mod deck;
+
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -16,7 +18,7 @@ fn main() -> ExitCode {
     let outcome = match &args.command {
         Some(Command::DemoServer) => serve_demo(),
         Some(_) => cli::run(&args),
-        None => deck(&args),
+        None => deck::run(&args),
     };
     match outcome {
         Ok(exit) => exit.into(),
@@ -36,8 +38,4 @@ fn serve_demo() -> anyhow::Result<Exit> {
     // The blocking read of stdin cannot be interrupted.
     runtime.shutdown_background();
     served.map(|()| Exit::Success)
-}
-
-fn deck(args: &Args) -> anyhow::Result<Exit> {
-    cli::run(args)
 }

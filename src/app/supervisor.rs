@@ -5,10 +5,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::client::{ClientActor, ClientHandle, ConnectSlots, Context, Seat, Update};
 use super::definition::Definition;
@@ -19,6 +20,9 @@ use crate::mcp::process::{Ladder, Launch};
 
 /// How many snapshots may wait to be merged.
 const UPDATES: usize = 256;
+
+/// How long a killed process may take to be reaped.
+const LAST_REAPING: Duration = Duration::from_secs(1);
 
 /// What the supervisor is asked to do.
 #[derive(Debug)]
@@ -156,6 +160,16 @@ impl Supervisor {
                 // Actors must not wait for a supervisor that does not listen.
                 Some(_) = self.updates.recv() => {}
             }
+        }
+        // What failed attempts to connect have left is being ended behind the actors' backs.
+        let longest = ladder.term + ladder.kill + LAST_REAPING;
+        let all_free = async {
+            for seat in self.seats.values() {
+                drop(seat.take().await);
+            }
+        };
+        if timeout(longest, all_free).await.is_err() {
+            tracing::error!("a process could not be ended");
         }
     }
 

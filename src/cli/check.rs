@@ -11,9 +11,9 @@ use tokio::time::Instant;
 use super::args::Args;
 use super::exit::Exit;
 use super::hint;
-use super::list::{judge, say_untrusted, within_timeout};
+use super::list::{How, judge, say_untrusted, within_timeout};
 use super::output::{self, ErrorJson, ServerJson};
-use super::run::{complain, hint_if_empty, prepare, settled, with_engine};
+use super::run::{complain, hint_if_empty, prepare, printing, settled, with_engine};
 use super::table::Table;
 use crate::app::EngineHandle;
 use crate::domain::{AppState, Interest, ListMethod, ServerName, ServerSnapshot, Status};
@@ -31,9 +31,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };
+    let how = How::new(args);
     hint_if_empty(args, &prepared);
     if prepared.definitions.is_empty() {
-        return print(args, &AppState::default(), &Times::new());
+        return print(how, &AppState::default(), &Times::new());
     }
     let servers = prepared.definitions.len();
     with_engine(&prepared, Interest::ALL, async |handle| {
@@ -45,7 +46,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         };
         note_settled(&state, started, &mut times);
         let state = within_timeout(args, state);
-        print(args, &state, &times)
+        printing(move || print(how, &state, &times)).await
     })
 }
 
@@ -82,22 +83,22 @@ struct CheckedJson<'a> {
     hint: Option<String>,
 }
 
-fn print(args: &Args, state: &AppState, times: &Times) -> anyhow::Result<Exit> {
-    let printed = if args.global.json {
+fn print(how: How, state: &AppState, times: &Times) -> anyhow::Result<Exit> {
+    let printed = if how.json {
         print_json(state, times)
     } else {
         print_table(state, times)
     };
     output::quiet_if_closed(printed)?;
-    if !args.global.json {
+    if !how.json {
         for (server, error) in output::all_errors(state) {
             complain(&output::error_line(server, error));
-            if !args.global.quiet {
+            if !how.quiet {
                 complain(&format!("  {}", hint::of_error(server, error)));
             }
         }
     }
-    say_untrusted(args, state);
+    say_untrusted(how, state);
     Ok(judge(state))
 }
 

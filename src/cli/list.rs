@@ -7,7 +7,7 @@ use super::args::Args;
 use super::command::What;
 use super::exit::Exit;
 use super::output;
-use super::run::{complain, hint_if_empty, prepare, settled, with_engine};
+use super::run::{complain, hint_if_empty, prepare, printing, settled, with_engine};
 use crate::domain::{
     AppState, DiscoveryError, Failure, FailureKind, Interest, ServerSnapshot, Status,
 };
@@ -23,28 +23,48 @@ pub fn run(args: &Args, what: What) -> anyhow::Result<Exit> {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };
+    let how = How::new(args);
     hint_if_empty(args, &prepared);
     if prepared.definitions.is_empty() {
-        return print(args, &AppState::default(), what);
+        return print(how, &AppState::default(), what);
     }
     let interest = what.method().map_or(Interest::ALL, Interest::only);
     let servers = prepared.definitions.len();
     with_engine(&prepared, interest, async |handle| {
         let state = settled(args, &handle, servers).await;
         let state = within_timeout(args, state);
-        print(args, &state, what)
+        printing(move || print(how, &state, what)).await
     })
 }
 
+/// How a result is printed.
+#[derive(Debug, Clone, Copy)]
+pub struct How {
+    /// As one JSON object.
+    pub json: bool,
+    /// Without hints.
+    pub quiet: bool,
+}
+
+impl How {
+    /// What the command line says of it.
+    pub const fn new(args: &Args) -> Self {
+        Self {
+            json: args.global.json,
+            quiet: args.global.quiet,
+        }
+    }
+}
+
 /// Prints the state and judges it.
-fn print(args: &Args, state: &AppState, what: What) -> anyhow::Result<Exit> {
-    let printed = if args.global.json {
+fn print(how: How, state: &AppState, what: What) -> anyhow::Result<Exit> {
+    let printed = if how.json {
         output::print_json(state, what)
     } else {
         output::print_text(state, what)
     };
     output::quiet_if_closed(printed)?;
-    if !args.global.json {
+    if !how.json {
         for (server, error) in output::all_errors(state) {
             // The table of servers has the connection's error already.
             if what != What::Servers || error.method.is_some() {
@@ -52,13 +72,13 @@ fn print(args: &Args, state: &AppState, what: What) -> anyhow::Result<Exit> {
             }
         }
     }
-    say_untrusted(args, state);
+    say_untrusted(how, state);
     Ok(judge(state))
 }
 
 /// Says which servers were not started because nobody approved them.
-pub fn say_untrusted(args: &Args, state: &AppState) {
-    if args.global.quiet {
+pub fn say_untrusted(how: How, state: &AppState) {
+    if how.quiet {
         return;
     }
     for server in state.servers.iter() {

@@ -19,7 +19,7 @@ mod watch;
 pub use args::Args;
 pub use command::Command;
 pub use exit::Exit;
-pub use run::{Prepared, prepare};
+pub use run::{Prepared, complain, prepare};
 
 use edit::Change;
 

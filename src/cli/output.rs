@@ -11,7 +11,7 @@ use super::table::Table;
 use crate::domain::catalog::Slot;
 use crate::domain::{
     AppState, DiscoveryError, Failure, FailureKind, ListMethod, Prompt, Resource, ResourceTemplate,
-    ServerSnapshot, Tool,
+    ServerName, ServerSnapshot, Tool, text,
 };
 
 /// A server as it stands in the JSON output.
@@ -264,7 +264,7 @@ pub fn print_text(state: &AppState, what: What) -> io::Result<()> {
 fn add_items<T: Slot>(table: &mut Table<3>, server: &ServerSnapshot, what: What) {
     if what.shows(T::METHOD) {
         for item in T::of(&server.catalog).items.iter() {
-            table.row([server.name.as_str(), item.key(), item.label()]);
+            table.row([server.name.as_str(), &key_cell(item.key()), item.label()]);
         }
     }
 }
@@ -280,5 +280,18 @@ pub fn error_line(server: &ServerSnapshot, error: &DiscoveryError) -> String {
         (Some(method), _) => format!("{}: ", method.name()),
         (None, _) => String::new(),
     };
-    format!("{}: {what}{failure}", server.name)
+    failure_line(&server.name, &format!("{what}{failure}"))
+}
+
+/// The failure of a server on one line: a server must not be able to write lines of its own.
+#[must_use]
+pub fn failure_line(server: &ServerName, failure: &str) -> String {
+    format!("{server}: {}", text::cell(failure))
+}
+
+/// A URI or name on one line: a line break becomes a space, and what else cannot be seen an
+/// escape.
+fn key_cell(key: &str) -> String {
+    let one_line = key.replace("\r\n", " ").replace(['\r', '\n'], " ");
+    text::cell(&text::visible(&one_line)).into_owned()
 }

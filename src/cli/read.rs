@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use anyhow::Context;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
@@ -12,9 +11,12 @@ use tokio::time::Instant;
 
 use super::args::Args;
 use super::exit::Exit;
-use super::output::{print_object, quiet_if_closed};
-use super::run::{Prepared, complain, is_named, not_found, prepare, settled, with_engine};
+use super::output::{failure_line, print_object, quiet_if_closed};
+use super::run::{
+    Prepared, complain, is_named, not_found, prepare, printing, settled, with_engine,
+};
 use crate::app::EngineHandle;
+use crate::config::io_reason;
 use crate::domain::text;
 use crate::domain::{Failure, FailureKind, Interest, ServerName, Status};
 use crate::mcp::decode::contents::{Body, Content};
@@ -28,7 +30,7 @@ const NOT_FOUND: [i64; 2] = [-32002, -32602];
 ///
 /// # Errors
 ///
-/// Something is wrong inside, or the file cannot be written.
+/// Something is wrong inside, or stdout cannot be written.
 pub fn run(args: &Args, target: &[String], output: Option<&Path>) -> anyhow::Result<Exit> {
     let mut prepared = match prepare(args) {
         Ok(prepared) => prepared,
@@ -57,9 +59,19 @@ pub fn run(args: &Args, target: &[String], output: Option<&Path>) -> anyhow::Res
     };
     with_engine(&prepared, Interest::NONE, async |handle| {
         match fetch(args, &prepared, &handle, &name, uri).await {
-            Ok(contents) => print(args, &name, uri, &contents, output),
+            Ok(contents) => {
+                let result = Read {
+                    server: name,
+                    uri: uri.clone(),
+                    contents,
+                    json: args.global.json,
+                    quiet: args.global.quiet,
+                };
+                let output = output.map(Path::to_path_buf);
+                printing(move || result.print(output.as_deref())).await
+            }
             Err(failure) => {
-                complain(&format!("{name}: {failure}"));
+                complain(&failure_line(&name, &failure.message));
                 Ok(judge(&failure))
             }
         }
@@ -88,13 +100,13 @@ async fn fetch(
         (Some(Status::Disabled), _) => {
             return Err(Failure::new(
                 FailureKind::Config,
-                "the server is disabled; set enabled = true in its definition",
+                "the server is disabled; set enabled = true in its definition, or mcpdeck enable it",
             ));
         }
         (Some(Status::Untrusted), _) => {
             return Err(Failure::new(
                 FailureKind::Config,
-                "the server is of a project file that was not approved; --trust starts it this once",
+                "the server is of a project file that was not approved; approve it with mcpdeck trust, or --trust starts it this once",
             ));
         }
         (Some(Status::Failed(failure) | Status::NeedsAuth(failure)), _) => {
@@ -127,6 +139,16 @@ fn judge(failure: &Failure) -> Exit {
     }
 }
 
+/// What was read, and how it is printed.
+#[derive(Debug)]
+struct Read {
+    server: ServerName,
+    uri: String,
+    contents: Vec<Content>,
+    json: bool,
+    quiet: bool,
+}
+
 #[derive(Serialize)]
 struct ReadJson<'a> {
     server: &'a ServerName,
@@ -134,61 +156,69 @@ struct ReadJson<'a> {
     contents: &'a [Content],
 }
 
-fn print(
-    args: &Args,
-    server: &ServerName,
-    uri: &str,
-    contents: &[Content],
-    output: Option<&Path>,
-) -> anyhow::Result<Exit> {
-    if args.global.json && output.is_none() {
-        let object = ReadJson {
-            server,
-            uri,
-            contents,
-        };
-        return quiet_if_closed(print_object(&object));
-    }
-    let to_terminal = output.is_none() && io::stdout().is_terminal();
-    let has_blob = contents
-        .iter()
-        .any(|content| matches!(content.body, Body::Blob(_)));
-    if to_terminal && has_blob {
-        complain("the resource is binary; write it to a file with -o FILE, or pipe it");
-        return Ok(Exit::Usage);
-    }
-    let mut bytes = Vec::new();
-    let mut removed = 0;
-    for content in contents {
-        match &content.body {
-            Body::Text(text) if to_terminal => {
-                let clean = text::contents(text);
-                removed += clean.removed;
-                bytes.extend_from_slice(clean.text.as_bytes());
-            }
-            Body::Text(text) => bytes.extend_from_slice(text.as_bytes()),
-            Body::Blob(blob) => match STANDARD.decode(&**blob) {
-                Ok(decoded) => bytes.extend_from_slice(&decoded),
-                Err(error) => {
-                    complain(&format!("{server}: the blob is no base64: {error}"));
-                    return Ok(Exit::Failed);
-                }
-            },
+/// The bytes of all contents, and how many characters were left out of them.
+struct Bytes {
+    bytes: Vec<u8>,
+    removed: usize,
+}
+
+impl Read {
+    fn print(&self, output: Option<&Path>) -> anyhow::Result<Exit> {
+        if self.json && output.is_none() {
+            return quiet_if_closed(print_object(&ReadJson {
+                server: &self.server,
+                uri: &self.uri,
+                contents: &self.contents,
+            }));
         }
+        let to_terminal = output.is_none() && io::stdout().is_terminal();
+        let is_blob = |content: &Content| matches!(content.body, Body::Blob(_));
+        if to_terminal && self.contents.iter().any(is_blob) {
+            complain("the resource is binary; write it to a file with -o FILE, or pipe it");
+            return Ok(Exit::Usage);
+        }
+        let Bytes { mut bytes, removed } = match self.bytes(to_terminal) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                complain(&format!("{}: the blob is no base64: {error}", self.server));
+                return Ok(Exit::Failed);
+            }
+        };
+        if let Some(path) = output {
+            if let Err(error) = fs::write(path, &bytes) {
+                let reason = io_reason(&error);
+                complain(&format!("{} cannot be written: {reason}", path.display()));
+                return Ok(Exit::Failed);
+            }
+            return Ok(Exit::Success);
+        }
+        if to_terminal && !bytes.ends_with(b"\n") && !bytes.is_empty() {
+            bytes.push(b'\n');
+        }
+        let mut stdout = io::stdout().lock();
+        let exit = quiet_if_closed(stdout.write_all(&bytes).and_then(|()| stdout.flush()))?;
+        if removed > 0 && !self.quiet {
+            complain(&format!(
+                "{removed} control or invisible characters were left out; a pipe or -o FILE has them all"
+            ));
+        }
+        Ok(exit)
     }
-    if let Some(path) = output {
-        fs::write(path, &bytes).with_context(|| format!("{} cannot be written", path.display()))?;
-        return Ok(Exit::Success);
+
+    fn bytes(&self, to_terminal: bool) -> Result<Bytes, base64::DecodeError> {
+        let mut bytes = Vec::new();
+        let mut removed = 0;
+        for content in &self.contents {
+            match &content.body {
+                Body::Text(text) if to_terminal => {
+                    let clean = text::contents(text);
+                    removed += clean.removed;
+                    bytes.extend_from_slice(clean.text.as_bytes());
+                }
+                Body::Text(text) => bytes.extend_from_slice(text.as_bytes()),
+                Body::Blob(blob) => STANDARD.decode_vec(&**blob, &mut bytes)?,
+            }
+        }
+        Ok(Bytes { bytes, removed })
     }
-    if to_terminal && !bytes.ends_with(b"\n") && !bytes.is_empty() {
-        bytes.push(b'\n');
-    }
-    let mut stdout = io::stdout().lock();
-    let exit = quiet_if_closed(stdout.write_all(&bytes).and_then(|()| stdout.flush()))?;
-    if removed > 0 && !args.global.quiet {
-        complain(&format!(
-            "{removed} control or invisible characters were left out; a pipe or -o FILE has them all"
-        ));
-    }
-    Ok(exit)
 }

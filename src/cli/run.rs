@@ -257,9 +257,21 @@ where
         engine.shutdown(run.ladder).await;
         exit
     });
-    // A blocking read of a config file, or a write to a full pipe, must not keep us.
+    // Printing that was given up, or a blocking read of a config file, must not keep us.
     runtime.shutdown_background();
     exit
+}
+
+/// Prints in a thread of its own: a pipe that nobody reads must keep neither a signal nor the
+/// servers waiting.
+///
+/// # Errors
+///
+/// What the printing says, or that it panicked.
+pub async fn printing(
+    print: impl FnOnce() -> anyhow::Result<Exit> + Send + 'static,
+) -> anyhow::Result<Exit> {
+    tokio::task::spawn_blocking(print).await?
 }
 
 /// Waits until nothing is under way any more, or until `--timeout` is over.

@@ -22,10 +22,8 @@ impl<const N: usize> Table<N> {
 
     /// Adds a row; a line break or tab inside a value becomes a space.
     pub fn row(&mut self, cells: [&str; N]) {
-        self.rows.push(cells.map(|cell| {
-            let one_line = text::cell(cell);
-            text::visible(&one_line).into_owned()
-        }));
+        self.rows
+            .push(cells.map(|cell| text::cell(cell).into_owned()));
     }
 
     /// Prints it: with a header on a terminal, if there are rows.

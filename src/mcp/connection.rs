@@ -1,5 +1,6 @@
 //! One connection: opened with a handshake, used through a [`Requester`], closed by its owner.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -96,11 +97,16 @@ pub struct Connection {
     first_line: u64,
     /// The program's name, for messages.
     command: Option<String>,
+    keep: Keep,
 }
+
+/// Something that lives as long as anything of a server does.
+pub type Keep = Box<dyn fmt::Debug + Send + Sync>;
 
 impl Connection {
     /// Starts or calls the server and shakes hands. `None` if `cancel` was called before the
-    /// handshake ended; then, as after a failure, nothing of the server is left.
+    /// handshake ended; then nothing of the server is left. A failure is told at once, and what is
+    /// left of the server is ended behind it. `keep` is dropped when nothing is left any more.
     ///
     /// # Errors
     ///
@@ -110,11 +116,14 @@ impl Connection {
         config: &ServerConfig,
         options: &ConnectOptions,
         lines: &Arc<LineRing>,
+        keep: Keep,
         cancel: &CancellationToken,
     ) -> Option<Result<Self, Failure>> {
         match &config.transport {
-            TransportConfig::Stdio(config) => stdio::open(config, options, lines, cancel).await,
-            TransportConfig::Http(config) => http::open(config, options, lines, cancel).await,
+            TransportConfig::Stdio(config) => {
+                stdio::open(config, options, lines, keep, cancel).await
+            }
+            TransportConfig::Http(config) => http::open(config, options, lines, keep, cancel).await,
         }
     }
 
@@ -157,6 +166,7 @@ impl Connection {
         // Whatever still holds the pipe is dropped with it.
         drop(self.service);
         close(self.process, ladder).await;
+        drop(self.keep);
     }
 
     /// Hands the transport over to rmcp, which routes answers from now on.
@@ -189,6 +199,7 @@ impl Connection {
             lines: parts.lines,
             first_line: parts.first_line,
             command: parts.command,
+            keep: parts.keep,
         }
     }
 }
@@ -203,6 +214,7 @@ pub(super) struct Parts {
     pub(super) process: Option<Process>,
     pub(super) request_timeout: Duration,
     pub(super) command: Option<String>,
+    pub(super) keep: Keep,
 }
 
 async fn exited(process: Option<&Process>) {

@@ -6,7 +6,7 @@ use rmcp::transport::Transport as _;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{ConnectOptions, Connection, Parts, close, last_words, session_of};
+use super::connection::{ConnectOptions, Connection, Keep, Parts, close, last_words, session_of};
 use super::handshake::HandshakeError;
 use super::lines::LineRing;
 use super::negotiate::{Era, Ground, Plan, negotiate};
@@ -21,6 +21,7 @@ pub(super) async fn open(
     config: &StdioConfig,
     options: &ConnectOptions,
     lines: &Arc<LineRing>,
+    keep: Keep,
     cancel: &CancellationToken,
 ) -> Option<Result<Connection, Failure>> {
     let started = Instant::now();
@@ -55,6 +56,7 @@ pub(super) async fn open(
                 process: child.process,
                 request_timeout: options.request_timeout,
                 command: Some(config.command.clone()),
+                keep,
             };
             return Some(Ok(Connection::establish(child.wire, parts)));
         }
@@ -78,7 +80,15 @@ pub(super) async fn open(
         // It could not be started a second time, and has said why.
         failure.message.to_string()
     };
-    child.end().await;
+    let (mut wire, process, ladder) = (child.wire, child.process, options.ladder);
+    tokio::spawn(async move {
+        // Closing a pipe cannot fail in a way that matters to a process that is to end.
+        let _ = wire.close().await;
+        if let Some(process) = process {
+            process.close(ladder).await;
+        }
+        drop(keep);
+    });
     Some(Err(Failure::new(failure.kind, message)))
 }
 

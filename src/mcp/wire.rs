@@ -105,7 +105,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                 if let Some(outbox) = &self.outbox
                     && outbox.try_send(answer).is_err()
                 {
-                    tracing::warn!(method = %method, "a request of the server was not answered: it does not read");
+                    tracing::debug!("a request of the server was not answered: it does not read");
                 }
             }
             Inbound::Notification(method, params) => {

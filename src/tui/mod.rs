@@ -1,1 +1,307 @@
-//! tui
+//! The deck: an interactive face over the engine's snapshots.
+//!
+//! A terminal event becomes an [`action::Action`] through the key map, [`update::update`] applies
+//! it to the [`model::Model`], and [`view::render`] draws the model and the snapshot.
+
+pub mod action;
+pub mod details;
+pub mod event;
+pub mod field;
+#[cfg(test)]
+mod fixture;
+pub mod format;
+#[cfg(test)]
+mod harness;
+pub mod key;
+pub mod keymap;
+pub mod layout;
+pub mod lines;
+pub mod list;
+pub mod model;
+pub mod rows;
+pub mod servers;
+pub mod tab_bar;
+pub mod terminal;
+#[cfg(test)]
+mod tests;
+pub mod theme;
+pub mod update;
+pub mod view;
+pub mod view_model;
+pub mod wrap;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time;
+
+use self::action::{Action, Effect};
+use self::event::{Input, Signals};
+use self::format::Clock;
+use self::key::Key;
+use self::keymap::{Context, KeyError, Keymap};
+use self::model::Model;
+use self::terminal::Screen;
+use self::theme::{Environment, Theme};
+use self::update::{context, update};
+use self::view_model::ViewModel;
+use crate::app::{Manager, Told};
+use crate::domain::{AppState, Settings};
+
+pub use self::event::Ending;
+
+/// The least time between two frames that no key asked for.
+const FRAME: Duration = Duration::from_millis(33);
+
+/// What the deck is started with.
+#[derive(Debug)]
+pub struct DeckOptions {
+    /// Theme, ASCII, mouse.
+    pub settings: Settings,
+    /// The `[keys]` of the config: action names, each with the keys that replace its own.
+    pub keys: BTreeMap<String, Vec<String>>,
+    /// The config file, shown at the upper right.
+    pub label: String,
+    /// Whether the demo server stands in for a config: the deck says how to add one's own.
+    pub demo: bool,
+}
+
+/// Why the deck could not run, or had to end.
+#[derive(Debug, thiserror::Error)]
+pub enum DeckError {
+    /// The `[keys]` of the config are wrong; nothing was drawn.
+    #[error(transparent)]
+    Keys(#[from] KeyError),
+    /// The terminal cannot be used.
+    #[error("the terminal cannot be used: {0}")]
+    Terminal(#[from] io::Error),
+    /// The engine ended while the deck was running.
+    #[error("the engine ended; the log file says why")]
+    EngineEnded,
+}
+
+/// Runs the deck until it is quit, on a current-thread runtime of its own. The terminal is given
+/// back before it returns; servers are not closed.
+///
+/// # Errors
+///
+/// [`DeckError`]; the terminal is given back then too.
+pub async fn run(manager: Manager, options: DeckOptions) -> Result<Ending, DeckError> {
+    let keymap = Keymap::new(&options.keys)?;
+    let settings = &options.settings;
+    let theme = Theme::new(&settings.theme, settings.ascii, &Environment::read());
+    let screen = Screen::enter(settings.mouse)?;
+    let size = screen.size()?;
+    let mut states = manager.engine().state();
+    let state = Arc::clone(&states.borrow_and_update());
+    let model = Model::new(size, &options.label, options.demo, settings.mouse);
+    let mut deck = Deck {
+        model,
+        state,
+        keymap,
+        theme,
+        screen,
+        manager,
+        jobs: JoinSet::new(),
+    };
+    deck.act(Action::State)?;
+    deck.draw()?;
+    // What is not needed for the first frame comes after it.
+    deck.listen(&mut states, event::keys()?, Signals::new()?)
+        .await
+}
+
+/// The deck while it runs.
+#[derive(Debug)]
+struct Deck {
+    model: Model,
+    state: Arc<AppState>,
+    keymap: Keymap,
+    theme: Theme,
+    screen: Screen,
+    manager: Manager,
+    /// What was asked of the engine and the files, each with what there is to tell afterwards.
+    jobs: JoinSet<Option<Action>>,
+}
+
+/// Whether the deck goes on.
+type Step = Result<Option<Ending>, DeckError>;
+
+impl Deck {
+    /// Waits for what happens next, until something ends the deck. A key's effect is drawn at
+    /// once; snapshots are drawn at most every [`FRAME`], and not looked at in between.
+    async fn listen(
+        &mut self,
+        states: &mut watch::Receiver<Arc<AppState>>,
+        mut keys: mpsc::Receiver<Input>,
+        mut signals: Signals,
+    ) -> Result<Ending, DeckError> {
+        let mut drawn = Instant::now();
+        let mut dirty = false;
+        loop {
+            let wake = if dirty {
+                Some(drawn + FRAME)
+            } else {
+                self.model.next_change(&self.state, &clock())
+            };
+            let ended = tokio::select! {
+                biased;
+                input = signals.next() => self.take(input)?,
+                input = keys.recv() => match input {
+                    Some(input) => self.take_all(input, &mut keys)?,
+                    None => Some(Ending::HungUp),
+                },
+                () = sleep_until(wake) => None,
+                Some(done) = self.jobs.join_next(), if !self.jobs.is_empty() => {
+                    match done.ok().flatten() {
+                        Some(action) => self.act(action)?,
+                        None => continue,
+                    }
+                }
+                changed = states.changed(), if !dirty => {
+                    changed.map_err(|_| DeckError::EngineEnded)?;
+                    if drawn.elapsed() < FRAME {
+                        dirty = true;
+                        continue;
+                    }
+                    None
+                }
+            };
+            if let Some(ending) = ended {
+                return Ok(ending);
+            }
+            if states.has_changed().unwrap_or(false) || dirty {
+                self.state = Arc::clone(&states.borrow_and_update());
+                self.act(Action::State)?;
+            }
+            dirty = false;
+            self.draw()?;
+            drawn = Instant::now();
+        }
+    }
+
+    /// Takes an input and all that wait behind it: held keys are drawn once, not one by one.
+    fn take_all(&mut self, first: Input, keys: &mut mpsc::Receiver<Input>) -> Step {
+        let mut next = Some(first);
+        while let Some(input) = next {
+            if let Some(ending) = self.take(input)? {
+                return Ok(Some(ending));
+            }
+            next = keys.try_recv().ok();
+        }
+        Ok(None)
+    }
+
+    fn take(&mut self, input: Input) -> Step {
+        match input {
+            Input::Key(key) => {
+                let (key, behind) = self.keymap.split(key);
+                if let Some(ending) = self.press(key)? {
+                    return Ok(Some(ending));
+                }
+                behind.map_or(Ok(None), |key| self.press(key))
+            }
+            Input::Paste(text) => match context(&self.model) {
+                Context::Field => self.act(event::pasted(&text)),
+                Context::Deck | Context::Question => Ok(None),
+            },
+            Input::Action(action) => self.act(action),
+            Input::Resized => {
+                let (columns, rows) = self.screen.size()?;
+                self.act(Action::Resize(columns, rows))
+            }
+            Input::Continued => {
+                self.screen.resume()?;
+                self.take(Input::Resized)
+            }
+            Input::End(ending) => Ok(Some(ending)),
+        }
+    }
+
+    fn press(&mut self, key: Key) -> Step {
+        let action = self.keymap.action(context(&self.model), key);
+        self.act(action)
+    }
+
+    /// Applies the action and does what it asks for.
+    fn act(&mut self, action: Action) -> Step {
+        let effect = update(&mut self.model, &self.state, action, &clock());
+        if let Some((server, after)) = self.model.wanted_lines(&self.state) {
+            self.perform(Effect::Lines(server, after))?;
+        }
+        effect.map_or(Ok(None), |effect| self.perform(effect))
+    }
+
+    fn perform(&mut self, effect: Effect) -> Step {
+        let manager = self.manager.clone();
+        let engine = manager.engine().clone();
+        match effect {
+            Effect::Quit => return Ok(Some(Ending::Quit)),
+            Effect::Suspend => {
+                self.screen.suspend()?;
+                return self.take(Input::Resized);
+            }
+            Effect::Mouse(on) => self.screen.set_mouse(on)?,
+            Effect::Copy(text) => self.screen.copy(&text)?,
+            Effect::AskRemoval(name) => {
+                let place = manager.place(&name);
+                return self.act(Action::Place(name, place));
+            }
+            Effect::Refresh(name) => self.job(async move {
+                engine.refresh(&name).await;
+                None
+            }),
+            Effect::RefreshAll => self.job(async move {
+                engine.refresh_all().await;
+                None
+            }),
+            Effect::Reconnect(name) => self.job(async move {
+                engine.reconnect(&name).await;
+                None
+            }),
+            Effect::SetEnabled(name, enabled) => {
+                self.tell(async move { manager.set_enabled(name, enabled).await });
+            }
+            Effect::Remove(name) => self.tell(async move { manager.remove(name).await }),
+            Effect::Undo => self.tell(async move { manager.undo().await }),
+            Effect::Lines(name, after) => self.job(async move {
+                let lines = lines::lines_since(engine, name.clone(), after).await;
+                Some(Action::Lines(name, lines))
+            }),
+        }
+        Ok(None)
+    }
+
+    /// Starts what ends with something to tell.
+    fn tell(&mut self, job: impl Future<Output = Option<Told>> + Send + 'static) {
+        self.job(async move { job.await.map(|told| Action::Notice(told.into())) });
+    }
+
+    fn job(&mut self, job: impl Future<Output = Option<Action>> + Send + 'static) {
+        self.jobs.spawn(job);
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        let view = ViewModel::new(&self.model, &self.state, clock(), &self.theme, &self.keymap);
+        self.screen.draw(|frame| view::render(frame, &view))
+    }
+}
+
+/// Now, and the time zone of the machine.
+fn clock() -> Clock {
+    Clock {
+        now: Instant::now(),
+        zone: *chrono::Local::now().offset(),
+    }
+}
+
+async fn sleep_until(wake: Option<Instant>) {
+    match wake {
+        Some(wake) => time::sleep_until(wake.into()).await,
+        None => std::future::pending().await,
+    }
+}

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 /// Each layer, and the layers that it may name besides itself.
-const LAYERS: [(&str, &[&str]); 9] = [
+const LAYERS: [(&str, &[&str]); 10] = [
     ("domain", &[]),
     ("config", &["domain"]),
     ("mcp", &["domain", "config"]),
@@ -21,6 +21,8 @@ const LAYERS: [(&str, &[&str]); 9] = [
     ("serve", FACE),
     ("demo", &[]),
     ("telemetry", &[]),
+    // The program's own module, beside `main.rs`: it puts a face and the engine together.
+    ("deck", &["domain", "config", "app", "tui", "cli"]),
 ];
 
 const FACE: &[&str] = &["domain", "config", "mcp", "app", "demo", "telemetry"];
@@ -30,7 +32,10 @@ const CRATES: [(&str, &[&str]); 4] = [
     ("rmcp", &["mcp", "serve", "demo"]),
     ("ratatui", &["tui"]),
     ("crossterm", &["tui"]),
-    ("tokio", &["", "mcp", "app", "tui", "cli", "serve", "demo"]),
+    (
+        "tokio",
+        &["", "mcp", "app", "tui", "cli", "serve", "demo", "deck"],
+    ),
 ];
 
 #[test]

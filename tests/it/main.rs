@@ -9,6 +9,7 @@
 
 mod architecture;
 mod check;
+mod cli;
 mod commands;
 mod config;
 mod discovery;

@@ -32,6 +32,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use toml_edit::{Array, Value as Toml};
 
+use crate::support::program::left_of;
+
 /// Long enough for an interpreter to start on a busy machine.
 const DEADLINE: Duration = Duration::from_mins(1);
 
@@ -112,7 +114,7 @@ impl Deck {
             .current_dir(self.home.path())
             .timeout(DEADLINE)
             .output()?;
-        let left = started_from(self.home.path())?;
+        let left = left_of(self.home.path());
         ensure!(left.is_empty(), "still running: {left:?}");
         Ok(output)
     }
@@ -226,40 +228,6 @@ impl Listed {
             "{errors:?}"
         );
     }
-}
-
-/// The processes that mcpdeck started from this home and that are still there.
-#[cfg(target_os = "linux")]
-fn started_from(home: &Path) -> Result<Vec<String>> {
-    let marker = format!("HOME={}", home.display());
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc")? {
-        let process = entry?.path();
-        // A process that has ended meanwhile, or that belongs to somebody else, is not ours.
-        let Ok(environment) = fs::read(process.join("environ")) else {
-            continue;
-        };
-        let variables: Vec<&[u8]> = environment.split(|byte| *byte == 0).collect();
-        let ours = variables.contains(&marker.as_bytes());
-        if ours
-            && variables
-                .iter()
-                .any(|variable| variable.starts_with(b"MCPDECK_PARENT="))
-        {
-            let command = fs::read_to_string(process.join("cmdline")).unwrap_or_default();
-            found.push(format!(
-                "{} {}",
-                process.display(),
-                command.replace('\0', " ")
-            ));
-        }
-    }
-    Ok(found)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn started_from(_home: &Path) -> Result<Vec<String>> {
-    Ok(Vec::new())
 }
 
 /// server-everything on Streamable HTTP; it ends with this value.

@@ -21,6 +21,7 @@ pub struct Watching {
     seen: Vec<Value>,
     errors: Receiver<String>,
     said: String,
+    claimed: Vec<String>,
 }
 
 impl Watching {
@@ -38,6 +39,7 @@ impl Watching {
             child,
             seen: Vec::new(),
             said: String::new(),
+            claimed: Vec::new(),
         }
     }
 
@@ -46,8 +48,10 @@ impl Watching {
     pub fn wait(&mut self, what: &str, is: impl Fn(&Value) -> bool) -> Value {
         loop {
             let line = self.lines.recv_timeout(DEADLINE);
-            let line =
-                line.unwrap_or_else(|error| panic!("{what}: {error} after {:#?}", self.seen));
+            let line = line.unwrap_or_else(|error| {
+                let said: Vec<String> = self.errors.try_iter().collect();
+                panic!("{what}: {error} after {:#?} {said:?}", self.seen)
+            });
             let value: Value = serde_json::from_str(&line).unwrap();
             self.seen.push(value.clone());
             if is(&value) {
@@ -65,13 +69,18 @@ impl Watching {
         })
     }
 
-    /// Waits until the server has its first catalog, of tools.
+    /// Waits for one more refresh of the server's tools. Those of several servers come in any
+    /// order.
     #[track_caller]
-    pub fn refreshed(&mut self, server: &str) -> Value {
-        let what = format!("{server} refreshed");
-        self.wait(&what, |line| {
-            line["server"] == server && line["kind"] == "tools"
-        })
+    pub fn refreshed(&mut self, server: &str) {
+        let is = |line: &Value| line["server"] == server && line["kind"] == "tools";
+        let wanted = 1 + self.claimed.iter().filter(|name| *name == server).count();
+        let mut came = self.seen.iter().filter(|line| is(line)).count();
+        while came < wanted {
+            self.wait(&format!("{server} refreshed"), is);
+            came += 1;
+        }
+        self.claimed.push(server.to_owned());
     }
 
     /// Waits until stderr has a line with this in it.

@@ -140,11 +140,9 @@ impl ClientActor {
         self.take_time();
     }
 
-    /// Takes what the server has notified; a program that does not stay does not follow it.
+    /// Takes what the server has notified.
     fn take_notifications(&mut self) {
-        if let Stage::Up(live) = &mut self.stage
-            && self.context.options.live
-        {
+        if let Stage::Up(live) = &mut self.stage {
             live.take_notifications();
         }
     }
@@ -385,6 +383,9 @@ impl ClientActor {
             live.succeeded(group, good_until);
         }
         live.finished(group, start.ticket);
+        for (method, failure) in &applied.failures {
+            self.log(Some(*method), failure);
+        }
         // The listings of a first catalog share its generation.
         if !applied.counts.is_empty() && !opening {
             self.generation = self.generation.next();

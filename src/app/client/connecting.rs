@@ -24,8 +24,8 @@ pub(super) struct Connecting {
 }
 
 impl Connecting {
-    /// Starts; the returned token calls it off. Either way one report comes, and after it nothing
-    /// of the attempt is left but what the report holds.
+    /// Starts; the returned token calls it off. Either way one report comes. What a failed
+    /// attempt leaves is ended behind it, and keeps the seat until then.
     pub(super) fn start(self) -> CancellationToken {
         let cancel = CancellationToken::new();
         let called_off = cancel.clone();
@@ -47,7 +47,8 @@ impl Connecting {
             turn = turn => turn,
             () = cancel.cancelled() => return None,
         };
-        let connect = Connection::open(&self.config, &self.options, &self.lines, cancel);
+        let keep = Box::new(seat);
+        let connect = Connection::open(&self.config, &self.options, &self.lines, keep, cancel);
         tokio::pin!(connect);
         let outcome = tokio::select! {
             outcome = &mut connect => outcome,
@@ -59,7 +60,6 @@ impl Connecting {
         outcome.map(|result| {
             let opened = |connection| Opened {
                 connection: Box::new(connection),
-                seat,
                 mask: self.mask.clone(),
             };
             result

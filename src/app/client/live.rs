@@ -10,7 +10,6 @@ use tokio::time::Instant;
 use super::discovery::discover;
 use super::message::{Opened, Refreshed, Report};
 use super::refresh::{RefreshQueue, Ticket};
-use super::slots::SeatGuard;
 use crate::app::engine::EngineOptions;
 use crate::domain::server::Mask;
 use crate::domain::{Epoch, Failure, Group, ListMethod, Session};
@@ -31,7 +30,6 @@ const FIRST_CATALOG_GRACE: Duration = Duration::from_millis(250);
 pub(super) struct Live {
     epoch: Epoch,
     connection: Box<Connection>,
-    seat: SeatGuard,
     mask: Mask,
     tasks: JoinSet<()>,
     reports: mpsc::Sender<Report>,
@@ -98,7 +96,6 @@ impl Live {
         let mut live = Self {
             epoch,
             connection: opened.connection,
-            seat: opened.seat,
             mask: opened.mask,
             tasks: JoinSet::new(),
             reports,
@@ -372,10 +369,9 @@ impl Live {
     /// Stops everything and closes the connection in a task of its own, which reports the end.
     pub(super) fn close(mut self, ladder: Ladder) {
         self.tasks.abort_all();
-        let (connection, seat, reports) = (self.connection, self.seat, self.reports);
+        let (connection, reports) = (self.connection, self.reports);
         tokio::spawn(async move {
             connection.close(ladder).await;
-            drop(seat);
             let _ = reports.send(Report::Closed).await;
         });
     }
@@ -383,13 +379,12 @@ impl Live {
     /// The other side has ended the connection: tells why, then closes what is left of it.
     pub(super) fn bury(mut self, ladder: Ladder) {
         self.tasks.abort_all();
-        let (mut connection, seat, reports) = (self.connection, self.seat, self.reports);
+        let (mut connection, reports) = (self.connection, self.reports);
         let (epoch, mask) = (self.epoch, self.mask);
         tokio::spawn(async move {
             let cause = mask.failure(connection.cause_of_end().await);
             let _ = reports.send(Report::Lost(epoch, cause)).await;
             connection.close(ladder).await;
-            drop(seat);
             let _ = reports.send(Report::Closed).await;
         });
     }

@@ -8,7 +8,6 @@ use tokio::sync::oneshot;
 use super::discovery::GroupOutcome;
 use super::handle::Demand;
 use super::refresh::Start;
-use super::slots::SeatGuard;
 use crate::app::definition::Definition;
 use crate::domain::server::Mask;
 use crate::domain::{Epoch, Failure, Group};
@@ -77,11 +76,10 @@ pub(super) enum Report {
     Closed,
 }
 
-/// A connection with the right to its process.
+/// A connection that is open.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) connection: Box<Connection>,
-    pub(super) seat: SeatGuard,
     /// Hides the secrets of the definition in whatever the server says.
     pub(super) mask: Mask,
 }

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::actor::ClientActor;
 use super::report::Update;
 use super::stage::{Next, Rest, Retry, Stage};
-use crate::domain::{DiscoveryError, EventKind, ServerSnapshot, Status};
+use crate::domain::{DiscoveryError, EventKind, Failure, ListMethod, ServerSnapshot, Status};
 
 /// Snapshots that differ only in counters (noise, stderr) follow each other no faster than this.
 const COUNTER_SPACING: Duration = Duration::from_millis(100);
@@ -113,12 +113,27 @@ impl ClientActor {
             return;
         }
         self.shown.status = Some(now);
+        if let Some(failure) = status.failure() {
+            self.log(None, failure);
+        }
         // Before the refreshes of the same publication: they happened in it.
         let event = EventKind::Status {
             word: status.word(),
             failure: status.failure().cloned(),
         };
         self.events.insert(0, (SystemTime::now(), event));
+    }
+
+    /// Logs a failure by kind and code. What the server said about it is not for a file: it may
+    /// hold anything.
+    pub(super) fn log(&self, method: Option<ListMethod>, failure: &Failure) {
+        tracing::warn!(
+            server = %self.definition.name,
+            method = method.map(ListMethod::name),
+            kind = failure.kind.word(),
+            code = failure.kind.code(),
+            "{} failed", if method.is_some() { "a listing" } else { "a connection" },
+        );
     }
 
     fn counters(&self) -> Counters {

@@ -34,6 +34,9 @@ const LONGEST_UNREST: Duration = Duration::from_secs(1);
 /// How long a file may be gone, or empty, before that is taken to be meant.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// How often files are looked at where the system does not tell.
+const POLL: Duration = Duration::from_secs(2);
+
 /// What is followed, beyond the files themselves.
 #[derive(Debug, Clone, Default)]
 pub struct Following {
@@ -78,27 +81,27 @@ struct Follower {
 impl Follower {
     async fn run(mut self) {
         let (ring, mut bell) = mpsc::channel(1);
-        let mut silent = false;
+        let mut polls = false;
         loop {
             // It listens before the files are read, so that no change is missed.
             let places = self.places();
             let (heard, ring) = (places.clone(), ring.clone());
-            let listening = blocking(move || Listening::new(&heard, ring)).await;
-            let listening = match listening {
-                Some(Ok(listening)) => listening,
-                Some(Err(error)) => {
-                    if !silent {
-                        let note = format!("config files are not watched: {error}");
-                        self.engine.note(None, note).await;
-                    }
-                    silent = true;
-                    std::future::pending().await
-                }
-                None => return,
+            let Some(listening) = blocking(move || Listening::new(&heard, ring)).await else {
+                return;
             };
+            if let (Err(error), false) = (&listening, polls) {
+                polls = true;
+                let seconds = POLL.as_secs();
+                let note = format!("config files are looked at every {seconds} s: {error}");
+                self.engine.note(None, note).await;
+            }
             self.reload().await;
             // A first project file makes the approvals matter too.
             if self.places() != places {
+                continue;
+            }
+            if listening.is_err() {
+                sleep(POLL).await;
                 continue;
             }
             if bell.recv().await.is_none() {
@@ -108,7 +111,6 @@ impl Follower {
             while let Ok(Some(())) =
                 timeout_at(latest.min(Instant::now() + QUIET), bell.recv()).await
             {}
-            drop(listening);
         }
     }
 

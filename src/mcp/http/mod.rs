@@ -14,7 +14,7 @@ use rmcp::transport::streamable_http_client::{
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{ConnectOptions, Connection, Parts, session_of};
+use super::connection::{ConnectOptions, Connection, Keep, Parts, session_of};
 use super::handshake::HandshakeError;
 use super::lines::LineRing;
 use super::negotiate::{Ground, Plan, negotiate};
@@ -30,10 +30,11 @@ pub(super) async fn open(
     config: &HttpConfig,
     options: &ConnectOptions,
     lines: &Arc<LineRing>,
+    keep: Keep,
     cancel: &CancellationToken,
 ) -> Option<Result<Connection, Failure>> {
     tokio::select! {
-        outcome = timeout(options.connect_timeout, connect(config, options, lines)) => {
+        outcome = timeout(options.connect_timeout, connect(config, options, lines, keep)) => {
             Some(outcome.unwrap_or_else(|_| Err(at(config, &Failure::new(
                 FailureKind::Timeout,
                 format!("no answer to initialize within {}", seconds(options.connect_timeout)),
@@ -47,6 +48,7 @@ async fn connect(
     config: &HttpConfig,
     options: &ConnectOptions,
     lines: &Arc<LineRing>,
+    keep: Keep,
 ) -> Result<Connection, Failure> {
     let started = Instant::now();
     let mut remote = Remote::new(config, lines)?;
@@ -66,6 +68,7 @@ async fn connect(
                 process: None,
                 request_timeout: options.request_timeout,
                 command: None,
+                keep,
             },
         )),
         Err(HandshakeError::Refused(failure)) => Err(at(config, &failure)),

@@ -7,5 +7,6 @@
 pub mod fake;
 pub mod handle;
 pub mod launch;
+pub mod program;
 pub mod rig;
 pub mod site;

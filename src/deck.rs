@@ -1,0 +1,113 @@
+//! The deck as the program starts it: config, engine on a thread of its own, screen on this one.
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal};
+
+use mcpdeck::app::config_store::{LoadRequest, Loaded};
+use mcpdeck::app::{Definition, EngineOptions, EngineThread, Face, Ladder, Manager};
+use mcpdeck::cli::{self, Args, Exit};
+use mcpdeck::domain::{
+    Interest, ProtocolChoice, ServerConfig, ServerName, StdioConfig, TransportConfig,
+};
+use mcpdeck::tui::keymap::Keymap;
+use mcpdeck::tui::{self, DeckOptions, Ending};
+
+/// Runs the deck over an engine on a thread of its own.
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+        cli::complain("the deck needs a terminal; for scripts there is: mcpdeck list --json");
+        return Ok(Exit::Usage);
+    }
+    let prepared = match cli::prepare(args) {
+        Ok(prepared) => prepared,
+        Err(exit) => return Ok(exit),
+    };
+    let loaded = &prepared.loaded;
+    let mut settings = loaded.settings.clone();
+    settings.ascii |= args.global.ascii;
+    let keys = keys(loaded);
+    if let Err(error) = Keymap::new(&keys) {
+        cli::complain(&error.to_string());
+        return Ok(Exit::Usage);
+    }
+    let demo = prepared.definitions.is_empty() && !prepared.adhoc;
+    let servers = if demo {
+        vec![demo_definition()?]
+    } else {
+        prepared.definitions.clone()
+    };
+    let engine = EngineThread::start(
+        EngineOptions {
+            face: Face::Deck,
+            interest: Interest::ALL,
+            live: true,
+            settings: settings.clone(),
+        },
+        servers,
+    )?;
+    let request = LoadRequest {
+        files: args.global.config.clone(),
+        settings_only: prepared.adhoc,
+        environment: loaded.environment.clone(),
+    };
+    let options = DeckOptions {
+        settings,
+        keys,
+        label: label(args, loaded),
+        demo,
+    };
+    let manager = Manager::new(engine.handle(), request, loaded);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let ended = runtime.block_on(tui::run(manager, options));
+    engine.stop(Ladder::PATIENT);
+    runtime.shutdown_background();
+    match ended {
+        Ok(Ending::Quit) => Ok(Exit::Success),
+        Ok(Ending::HungUp) => Ok(Exit::HungUp),
+        Ok(Ending::Interrupted) => Ok(Exit::Interrupted),
+        Ok(Ending::Terminated) => Ok(Exit::Terminated),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The key lists of the config files.
+fn keys(loaded: &Loaded) -> BTreeMap<String, Vec<String>> {
+    let lists = loaded.keys.actions.iter().map(|list| {
+        let keys = list.keys.iter().map(|key| key.text().to_owned()).collect();
+        (list.action.clone(), keys)
+    });
+    lists.collect()
+}
+
+/// The config file, for the title: the one in use, or the one to be written.
+fn label(args: &Args, loaded: &Loaded) -> String {
+    let path = args.global.config.last().or(loaded.write_path.as_ref());
+    let home = std::env::home_dir();
+    match (path, home) {
+        (Some(path), Some(home)) => match path.strip_prefix(&home) {
+            Ok(rest) => format!("~/{}", rest.display()),
+            Err(_) => path.display().to_string(),
+        },
+        (Some(path), None) => path.display().to_string(),
+        (None, _) => String::new(),
+    }
+}
+
+/// Ourselves as the demo server.
+fn demo_definition() -> anyhow::Result<Definition> {
+    let config = ServerConfig {
+        name: ServerName::new("demo")?,
+        transport: TransportConfig::Stdio(StdioConfig {
+            command: std::env::current_exe()?.to_string_lossy().into_owned(),
+            args: vec!["demo-server".to_owned()],
+            ..StdioConfig::default()
+        }),
+        protocol: ProtocolChoice::Auto,
+        connect_timeout: None,
+        request_timeout: None,
+        traversal_timeout: None,
+    };
+    Ok(config.into())
+}

@@ -1,0 +1,390 @@
+//! What the deck remembers between two keys. Everything it knows of servers is in the snapshot.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::action::Notice;
+use super::details::{Line, Lines};
+use super::field::Field;
+use super::format::{self, Clock};
+use super::keymap::HELP_LINES;
+use super::layout::{Areas, Pane, Shape, help_area, inside};
+use super::lines::StderrLine;
+use super::list::{List, Parked};
+use super::rows::{Anchor, ErrorRow, Rows, Tab, shown_events};
+use super::servers::{LINES_EACH, Servers};
+use crate::app::Place;
+use crate::domain::{AppState, Event, ListMethod, ServerName, ServerSnapshot, Status};
+
+/// How long `+` and `~` stand beside a row.
+pub const MARKS_LAST: Duration = Duration::from_secs(5);
+
+/// How many stderr lines are kept of the selected server.
+const STDERR_KEPT: usize = 1_000;
+
+/// What lies over the panes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Layer {
+    /// Nothing.
+    #[default]
+    None,
+    /// The filter field of the list or of Servers.
+    Filter {
+        /// What is being typed.
+        field: Field,
+    },
+    /// The help screen, scrolled by so many lines.
+    Help(usize),
+    /// A question.
+    Question(Question),
+}
+
+/// What is asked before something is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Question {
+    /// Whether to remove the server.
+    Remove(ServerName, Place),
+    /// Whether to switch the server on.
+    Enable(ServerName),
+}
+
+/// The details pane.
+#[derive(Debug, Clone, Default)]
+pub struct Details {
+    /// The lines, as wide as the pane.
+    pub lines: Vec<Line>,
+    /// The first one on screen.
+    pub offset: usize,
+    /// How many fit on screen.
+    pub height: usize,
+    /// What they are about.
+    subject: Subject,
+    /// What they were made of, so that they are not made again of the same.
+    made_of: Option<MadeOf>,
+}
+
+/// The server's snapshot, the columns, and the last stderr line.
+#[derive(Debug, Clone)]
+struct MadeOf {
+    server: Option<Arc<ServerSnapshot>>,
+    columns: u16,
+    stderr: Option<u64>,
+}
+
+impl MadeOf {
+    fn same(&self, other: &Self) -> bool {
+        let servers = match (&self.server, &other.server) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        servers && self.columns == other.columns && self.stderr == other.stderr
+    }
+}
+
+/// What the details are about: the server, or a row of one of its tabs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Subject {
+    server: Option<ServerName>,
+    row: Option<(Tab, Anchor)>,
+}
+
+impl Details {
+    /// Scrolls by so many lines.
+    pub fn scroll(&mut self, lines: isize) {
+        let last = self.lines.len().saturating_sub(self.height);
+        self.offset = self.offset.saturating_add_signed(lines).min(last);
+    }
+}
+
+/// What is known of the selected server's stderr.
+#[derive(Debug, Clone, Default)]
+pub struct Stderr {
+    server: Option<ServerName>,
+    lines: Arc<VecDeque<StderrLine>>,
+    /// The last line there was when lines were asked for.
+    asked: u64,
+}
+
+/// All events, and those of them that are shown.
+type Events = (Arc<VecDeque<Arc<Event>>>, Arc<[Arc<Event>]>);
+
+/// The deck's state.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// Columns and rows of the window.
+    pub size: (u16, u16),
+    /// The pane that keys go to.
+    pub focus: Pane,
+    /// The open tab.
+    pub tab: Tab,
+    /// What lies over the panes.
+    pub layer: Layer,
+    /// The Servers pane.
+    pub servers: Servers,
+    /// The open tab's list.
+    pub list: List,
+    /// The details pane.
+    pub details: Details,
+    /// Shown in the footer until the next key.
+    pub notice: Option<Notice>,
+    /// Whether the mouse is listened to.
+    pub mouse: bool,
+    /// Whether only the demo server is there, so that the deck says how to add others.
+    pub demo: bool,
+    /// The config file, for the title.
+    pub label: Arc<str>,
+    stderr: Stderr,
+    events: Events,
+    list_of: (Option<ServerName>, Tab),
+    parked: HashMap<(Option<ServerName>, Tab), Parked>,
+}
+
+impl Model {
+    /// The state at the start, for a window of the size.
+    #[must_use]
+    pub fn new(size: (u16, u16), label: &str, demo: bool, mouse: bool) -> Self {
+        let tab = Tab::Items(ListMethod::Resources);
+        Self {
+            size,
+            focus: Pane::Servers,
+            tab,
+            layer: Layer::None,
+            servers: Servers::default(),
+            list: List::default(),
+            details: Details::default(),
+            notice: None,
+            mouse,
+            demo,
+            label: label.into(),
+            stderr: Stderr::default(),
+            events: Events::default(),
+            list_of: (None, tab),
+            parked: HashMap::new(),
+        }
+    }
+
+    /// Where everything stands; `None` where the window is too small.
+    #[must_use]
+    pub fn areas(&self) -> Option<Areas> {
+        let shape = Shape {
+            hint: self.demo,
+            tall_details: self.tab == Tab::Errors && self.focus == Pane::List,
+        };
+        Areas::of(self.size, self.focus, shape)
+    }
+
+    /// Brings everything that depends on the snapshot, the focus or the size in line with them.
+    /// Called after every action, so that drawing only has to read.
+    pub fn settle(&mut self, state: &AppState, clock: &Clock) {
+        let areas = self.areas().unwrap_or_default();
+        if let Layer::Help(offset) = &mut self.layer {
+            let height = usize::from(inside(help_area(areas.window)).height);
+            *offset = (*offset).min(HELP_LINES.saturating_sub(height));
+        }
+        self.servers.put(state);
+        self.servers.set_height(
+            usize::from(inside(areas.servers).height) / LINES_EACH,
+            state,
+        );
+        let server = self.servers.snapshot(state).cloned();
+        self.settle_stderr(server.as_deref());
+        self.open_list(server.as_deref());
+        let rows = self.rows(server.as_deref(), state);
+        self.list.put(rows);
+        self.list.set_height(usize::from(areas.rows().height));
+        self.settle_details(server.as_ref(), &areas, clock);
+    }
+
+    /// Makes the list that of the open tab of the selected server. The former one is parked.
+    fn open_list(&mut self, server: Option<&ServerSnapshot>) {
+        let name = match self.tab {
+            Tab::Events => None,
+            Tab::Items(_) | Tab::Errors | Tab::Stderr => server.map(|server| server.name.clone()),
+        };
+        let wanted = (name, self.tab);
+        if wanted == self.list_of {
+            return;
+        }
+        let height = self.list.height();
+        let parked = self
+            .parked
+            .remove(&wanted)
+            .unwrap_or_else(|| Parked::new(self.tab.is_log()));
+        let former = std::mem::replace(&mut self.list, List::resume(parked, height));
+        let of = std::mem::replace(&mut self.list_of, wanted);
+        self.parked.insert(of, former.park());
+    }
+
+    /// The events that are shown; the same ones as before if none came.
+    fn events(&mut self, state: &AppState) -> Arc<[Arc<Event>]> {
+        if !Arc::ptr_eq(&self.events.0, &state.events) {
+            let shown = shown_events(&state.events).cloned().collect();
+            self.events = (Arc::clone(&state.events), shown);
+        }
+        Arc::clone(&self.events.1)
+    }
+
+    fn rows(&mut self, server: Option<&ServerSnapshot>, state: &AppState) -> Rows {
+        match (self.tab, server) {
+            (Tab::Events, _) => Rows::Events(self.events(state)),
+            (Tab::Stderr, _) => Rows::Stderr(Arc::clone(&self.stderr.lines)),
+            (_, None) => Rows::default(),
+            (Tab::Errors, Some(server)) => Rows::Errors(ErrorRow::of(server).into()),
+            (Tab::Items(method), Some(server)) => {
+                let catalog = &server.catalog;
+                match method {
+                    ListMethod::Resources => Rows::Resources(Arc::clone(&catalog.resources.items)),
+                    ListMethod::ResourceTemplates => {
+                        Rows::Templates(Arc::clone(&catalog.templates.items))
+                    }
+                    ListMethod::Tools => Rows::Tools(Arc::clone(&catalog.tools.items)),
+                    ListMethod::Prompts => Rows::Prompts(Arc::clone(&catalog.prompts.items)),
+                }
+            }
+        }
+    }
+
+    /// With the focus on Servers the details are about the server, else about the selected row.
+    fn settle_details(
+        &mut self,
+        server: Option<&Arc<ServerSnapshot>>,
+        areas: &Areas,
+        clock: &Clock,
+    ) {
+        let area = inside(areas.details);
+        self.details.height = usize::from(area.height);
+        if area.height == 0 {
+            return;
+        }
+        let selected = self.list.selected();
+        let row = match (self.focus, selected) {
+            (Pane::Servers, _) | (_, None) => None,
+            (Pane::List | Pane::Details, Some(row)) => {
+                self.list.anchor().map(|anchor| (row, (self.tab, anchor)))
+            }
+        };
+        let subject = Subject {
+            server: server.map(|server| server.name.clone()),
+            row: row.as_ref().map(|(_, anchor)| anchor.clone()),
+        };
+        let made_of = MadeOf {
+            server: server.cloned(),
+            columns: area.width,
+            stderr: self.stderr.lines.back().map(|line| line.number),
+        };
+        let fresh = self
+            .details
+            .made_of
+            .as_ref()
+            .is_some_and(|former| former.same(&made_of));
+        if subject != self.details.subject {
+            self.details.offset = 0;
+        } else if fresh {
+            self.details.scroll(0);
+            return;
+        }
+        let mut lines = Lines::new(usize::from(area.width.saturating_sub(2)));
+        match (row, server) {
+            (Some((row, _)), _) => {
+                lines.row(self.list.rows(), row, clock, &self.stderr.lines);
+            }
+            (None, Some(server)) => lines.server(server),
+            (None, None) => {}
+        }
+        self.details.subject = subject;
+        self.details.made_of = Some(made_of);
+        self.details.lines = lines.finish();
+        self.details.scroll(0);
+    }
+
+    fn settle_stderr(&mut self, server: Option<&ServerSnapshot>) {
+        let name = server.map(|server| &server.name);
+        let written = server.map_or(0, |server| server.stderr_lines);
+        if self.stderr.server.as_ref() != name || written < self.stderr.asked {
+            self.stderr = Stderr {
+                server: name.cloned(),
+                ..Stderr::default()
+            };
+        }
+    }
+
+    /// The stderr lines that a tab on screen lacks: of which server, after which number.
+    pub fn wanted_lines(&mut self, state: &AppState) -> Option<(ServerName, u64)> {
+        if !matches!(self.tab, Tab::Stderr | Tab::Errors) {
+            return None;
+        }
+        let server = self.servers.snapshot(state)?;
+        if self.stderr.server.as_ref() != Some(&server.name)
+            || server.stderr_lines <= self.stderr.asked
+        {
+            return None;
+        }
+        self.stderr.asked = server.stderr_lines;
+        let after = self.stderr.lines.back().map_or(0, |line| line.number);
+        Some((server.name.clone(), after))
+    }
+
+    /// Takes lines that were asked for, unless they are another server's.
+    pub fn take_lines(&mut self, server: &ServerName, lines: Vec<StderrLine>) {
+        if self.stderr.server.as_ref() != Some(server) {
+            return;
+        }
+        let kept = Arc::make_mut(&mut self.stderr.lines);
+        let last = kept.back().map_or(0, |line| line.number);
+        kept.extend(lines.into_iter().filter(|line| line.number > last));
+        let surplus = kept.len().saturating_sub(STDERR_KEPT);
+        kept.drain(..surplus);
+    }
+
+    /// When something on screen will change by itself: a clock, a countdown, marks that end.
+    #[must_use]
+    pub fn next_change(&self, state: &AppState, clock: &Clock) -> Option<Instant> {
+        let areas = self.areas()?;
+        let server = self.servers.snapshot(state);
+        let mut moments = Vec::new();
+        if areas.main.height > 0
+            && let Some(server) = server
+        {
+            if let Some(session) = server.status.session() {
+                moments.push(next_tick(session.since, clock));
+            }
+            if let Tab::Items(method) = self.tab {
+                moments.extend(marks_at(server, method).map(|at| at + MARKS_LAST));
+            }
+        }
+        let shown = (0..self.servers.height())
+            .filter_map(|line| self.servers.at(self.servers.offset() + line, state));
+        for server in shown {
+            if let Status::Reconnecting { due: Some(due), .. } = server.status {
+                let left = format::seconds_rounded_up(clock.until(due)).saturating_sub(1);
+                moments.extend(due.checked_sub(Duration::from_secs(left)));
+            }
+        }
+        moments.into_iter().filter(|at| *at > clock.now).min()
+    }
+}
+
+/// When the last refresh of the method's listing ended, if it left marks.
+#[must_use]
+pub fn marks_at(server: &ServerSnapshot, method: ListMethod) -> Option<Instant> {
+    let catalog = &server.catalog;
+    let changes = match method {
+        ListMethod::Resources => &catalog.resources.changes,
+        ListMethod::ResourceTemplates => &catalog.templates.changes,
+        ListMethod::Tools => &catalog.tools.changes,
+        ListMethod::Prompts => &catalog.prompts.changes,
+    };
+    changes
+        .as_ref()
+        .filter(|changes| changes.counts.added + changes.counts.changed > 0)
+        .map(|changes| changes.at)
+}
+
+/// When [`format::lasting`] says something else: each second, and each minute from an hour on.
+fn next_tick(since: Instant, clock: &Clock) -> Instant {
+    let passed = clock.since(since).as_secs();
+    let step = if passed < 3_600 { 1 } else { 60 };
+    since + Duration::from_secs((passed / step + 1) * step)
+}

@@ -1,0 +1,230 @@
+//! The terminal: taken over at the start, and given back however the deck ends.
+
+use std::io::{self, BufWriter, Stdout, Write as _};
+use std::panic;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, ThreadId};
+
+use crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{cursor, execute, queue};
+use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
+use ratatui::{Frame, Terminal};
+
+/// Room for a whole frame, so that it is written at once.
+const FRAME_BYTES: usize = 64 * 1_024;
+
+/// Whether the terminal is ours at the moment: the panic hook and the end must give it back.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// The terminal while the deck has it. Dropping it gives it back.
+#[derive(Debug)]
+pub struct Screen {
+    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    mouse: bool,
+}
+
+impl Screen {
+    /// Takes the terminal over: raw mode, alternate screen, bracketed paste, and the mouse.
+    ///
+    /// # Errors
+    ///
+    /// What the terminal answers where it cannot be taken over; it is given back then.
+    pub fn enter(mouse: bool) -> io::Result<Self> {
+        install_panic_hook();
+        take(mouse).inspect_err(|_| restore())?;
+        let writer = BufWriter::with_capacity(FRAME_BYTES, io::stdout());
+        let terminal = Terminal::new(CrosstermBackend::new(writer)).inspect_err(|_| restore())?;
+        Ok(Self { terminal, mouse })
+    }
+
+    /// Columns and rows of the window.
+    ///
+    /// # Errors
+    ///
+    /// What the terminal answers where it does not tell.
+    pub fn size(&self) -> io::Result<(u16, u16)> {
+        let size = self.terminal.size()?;
+        Ok((size.width, size.height))
+    }
+
+    /// Draws a frame. Terminals that can show it at once.
+    ///
+    /// # Errors
+    ///
+    /// What the terminal answers where it cannot be written to.
+    pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        self.terminal.draw(render)?;
+        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
+    }
+
+    /// Listens to the mouse, or stops listening.
+    ///
+    /// # Errors
+    ///
+    /// What the terminal answers where it cannot be written to.
+    pub fn set_mouse(&mut self, on: bool) -> io::Result<()> {
+        self.mouse = on;
+        if on {
+            execute!(self.terminal.backend_mut(), EnableMouseCapture)
+        } else {
+            execute!(self.terminal.backend_mut(), DisableMouseCapture)
+        }
+    }
+
+    /// Puts a text on the clipboard, where the terminal allows it (OSC 52).
+    ///
+    /// # Errors
+    ///
+    /// What the terminal answers where it cannot be written to.
+    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        let writer = self.terminal.backend_mut();
+        write!(writer, "\x1b]52;c;{}\x07", base64(text.as_bytes()))?;
+        io::Write::flush(writer)
+    }
+
+    /// Takes the terminal over again after a stop, and makes the next frame a whole one. Nothing
+    /// is asked of the terminal, because the answer would get into the stream of keys.
+    ///
+    /// # Errors
+    ///
+    /// What the terminal answers where it cannot be taken over.
+    pub fn resume(&mut self) -> io::Result<()> {
+        // The shell may have set the modes back, which crossterm does not notice.
+        disable_raw_mode()?;
+        take(self.mouse)?;
+        let (columns, rows) = self.size()?;
+        self.terminal.resize(Rect::new(0, 0, columns, rows))
+    }
+
+    /// Gives the terminal to the shell and stops; returns when the shell says to go on.
+    ///
+    /// # Errors
+    ///
+    /// What the terminal answers where it cannot be given back or taken over.
+    pub fn suspend(&mut self) -> io::Result<()> {
+        restore();
+        stop()?;
+        self.resume()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+/// Stops the whole job, as Ctrl-Z does to a program that does not read keys itself: whoever
+/// started us in the foreground has to stop too, or the shell would not come back.
+#[cfg(unix)]
+fn stop() -> io::Result<()> {
+    use rustix::process::{Signal, kill_current_process_group};
+    kill_current_process_group(Signal::TSTP).map_err(io::Error::from)
+}
+
+#[cfg(not(unix))]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "there is nothing to stop with here"
+)]
+fn stop() -> io::Result<()> {
+    Ok(())
+}
+
+fn take(mouse: bool) -> io::Result<()> {
+    TAKEN.store(true, Ordering::SeqCst);
+    enable_raw_mode()?;
+    let mut out = io::stdout();
+    queue!(
+        out,
+        EnterAlternateScreen,
+        EnableBracketedPaste,
+        cursor::Hide
+    )?;
+    if mouse {
+        queue!(out, EnableMouseCapture)?;
+    }
+    out.flush()
+}
+
+/// Gives the terminal back, once. There is nobody left to tell of an error: the terminal may be
+/// gone.
+fn restore() {
+    if !TAKEN.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    let mut out = io::stdout();
+    let _ = execute!(
+        out,
+        EndSynchronizedUpdate,
+        DisableMouseCapture,
+        DisableBracketedPaste,
+        LeaveAlternateScreen,
+        cursor::Show
+    );
+    let _ = disable_raw_mode();
+}
+
+/// A panic of the deck gives the terminal back before it is told. One of another thread, while the
+/// deck goes on, is only logged: its message would stand in the middle of the screen.
+fn install_panic_hook() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let deck: ThreadId = thread::current().id();
+        let former = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if thread::current().id() == deck || !TAKEN.load(Ordering::SeqCst) {
+                restore();
+                former(panic);
+            } else {
+                tracing::error!(location = ?panic.location(), "a thread panicked");
+            }
+        }));
+    });
+}
+
+/// Base64 (RFC 4648, section 4).
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for digit in 0..4 {
+            if digit > chunk.len() {
+                text.push('=');
+            } else {
+                let index = bits >> (18 - 6 * digit) & 63;
+                text.push(char::from(DIGITS[usize::try_from(index).unwrap_or(0)]));
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_as_in_the_rfc() {
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+}

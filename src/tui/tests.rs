@@ -1,0 +1,488 @@
+//! What keys, the mouse and new snapshots do.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::action::{Action, Effect, Notice};
+use super::fixture as make;
+use super::harness::Deck;
+use super::layout::Pane;
+use super::lines::StderrLine;
+use super::model::{Layer, Question};
+use super::rows::{Anchor, Tab};
+use crate::app::Place;
+use crate::domain::{AppState, Catalog, ListMethod, ServerSnapshot, Status};
+use crate::mcp::LineKind;
+
+const USUAL: (u16, u16) = (110, 30);
+
+fn deck() -> Deck {
+    Deck::new(USUAL, make::full())
+}
+
+/// The servers of the state with another catalog of resources for the first.
+fn with_resources(state: &AppState, uris: &[&str]) -> AppState {
+    let mut servers: Vec<Arc<ServerSnapshot>> = state.servers.to_vec();
+    let mut first = ServerSnapshot::clone(&servers[0]);
+    first.catalog = Arc::new(Catalog {
+        resources: make::listed(uris.iter().map(|uri| make::resource(uri, uri)).collect()),
+        ..Catalog::default()
+    });
+    servers[0] = Arc::new(first);
+    AppState {
+        servers: servers.into(),
+        ..state.clone()
+    }
+}
+
+fn selected_item(deck: &Deck) -> String {
+    match deck.model.list.anchor() {
+        Some(Anchor::Item(key, _)) => key.into(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn selected_server(deck: &Deck) -> &str {
+    deck.model
+        .servers
+        .selected()
+        .map_or("none", |name| name.as_str())
+}
+
+fn notice(deck: &Deck) -> &str {
+    deck.model.notice.as_ref().map_or("", |notice| &notice.text)
+}
+
+#[test]
+fn keys_move_between_panes_and_rows() {
+    let check = |keys: &str, focus: Pane, server: &str, item: &str| {
+        let mut deck = deck();
+        deck.press(keys);
+        let found = (
+            deck.model.focus,
+            selected_server(&deck),
+            selected_item(&deck),
+        );
+        assert_eq!(found, (focus, server, item.to_owned()), "{keys}");
+    };
+    let uri = |number: usize| format!("demo://resource/static/{number}");
+    check("", Pane::Servers, "everything", &uri(1));
+    check("down down up", Pane::Servers, "filesystem", "None");
+    check("G", Pane::Servers, "project", "None");
+    check("tab j j", Pane::List, "everything", &uri(3));
+    check(
+        "tab G k",
+        Pane::List,
+        "everything",
+        "demo://resource/zero\u{200b}width",
+    );
+    check("l l", Pane::Details, "everything", &uri(1));
+    check("l l l", Pane::Details, "everything", &uri(1));
+    check("tab tab tab", Pane::Servers, "everything", &uri(1));
+    check("shift-tab", Pane::Details, "everything", &uri(1));
+    check("h", Pane::Servers, "everything", &uri(1));
+    check("tab pgdn pgdn home", Pane::List, "everything", &uri(1));
+    check("tab down ctrl-u", Pane::List, "everything", &uri(1));
+}
+
+#[test]
+fn numbers_and_brackets_open_tabs() {
+    let check = |keys: &str, tab: Tab| {
+        let mut deck = deck();
+        deck.press(keys);
+        assert_eq!(
+            (deck.model.tab, deck.model.focus),
+            (tab, Pane::Servers),
+            "{keys}"
+        );
+    };
+    check("2", Tab::Items(ListMethod::ResourceTemplates));
+    check("7", Tab::Stderr);
+    check("[", Tab::Stderr);
+    check("6 ] ]", Tab::Items(ListMethod::Resources));
+}
+
+#[test]
+fn in_a_narrow_window_a_tab_takes_the_focus() {
+    let mut deck = Deck::new((40, 20), make::full());
+    deck.press("3");
+    assert_eq!(deck.model.focus, Pane::List);
+    assert!(deck.text().contains("Tools"));
+}
+
+#[test]
+fn enter_on_a_server_does_what_its_status_asks_for() {
+    let check = |name: &str, tab: Tab, focus: Pane| {
+        let mut deck = deck();
+        while selected_server(&deck) != name {
+            deck.press("down");
+        }
+        deck.press("enter");
+        assert_eq!((deck.model.tab, deck.model.focus), (tab, focus), "{name}");
+    };
+    check("everything", Tab::Items(ListMethod::Resources), Pane::List);
+    // A server that has only tools opens with them.
+    check("filesystem", Tab::Items(ListMethod::Tools), Pane::List);
+    check("github", Tab::Errors, Pane::List);
+    check("sqlite", Tab::Errors, Pane::List);
+    check("notes", Tab::Items(ListMethod::Resources), Pane::Servers);
+    check("project", Tab::Items(ListMethod::Resources), Pane::Servers);
+}
+
+#[test]
+fn esc_goes_back_step_by_step_and_never_quits() {
+    let mut deck = deck();
+    deck.press("enter / s t a enter enter");
+    assert_eq!(deck.model.focus, Pane::Details);
+    deck.press("esc");
+    assert_eq!(
+        (deck.model.focus, deck.model.list.needle()),
+        (Pane::List, "sta")
+    );
+    deck.press("esc");
+    assert_eq!(
+        (deck.model.focus, deck.model.list.needle()),
+        (Pane::List, "")
+    );
+    deck.press("esc");
+    assert_eq!(deck.model.focus, Pane::Servers);
+    assert_eq!(deck.press("esc"), None);
+}
+
+#[test]
+fn q_closes_a_layer_and_quits_from_the_panes() {
+    let mut deck = deck();
+    assert_eq!(deck.press("? q"), None);
+    assert_eq!(deck.model.layer, Layer::None);
+    assert_eq!(deck.press("enter q"), Some(Effect::Quit));
+    for keys in ["? ctrl-c", "/ ctrl-c", "esc ctrl-c"] {
+        assert_eq!(deck.press(keys), Some(Effect::Quit), "{keys}");
+    }
+}
+
+#[test]
+fn some_keys_act_only_in_servers() {
+    let mut deck = deck();
+    deck.press("tab");
+    for key in ["space", "D", "delete", "s"] {
+        assert_eq!(deck.press(key), None);
+        assert_eq!(notice(&deck), "go to Servers first", "{key}");
+    }
+    // The next key takes the notice away.
+    deck.press("down");
+    assert_eq!(notice(&deck), "");
+}
+
+#[test]
+fn space_switches_off_and_on() {
+    let mut deck = deck();
+    let everything = make::name("everything");
+    assert_eq!(
+        deck.press("space"),
+        Some(Effect::SetEnabled(everything, false))
+    );
+    let notes = make::name("notes");
+    deck.press("down down down down down");
+    assert_eq!(
+        deck.press("space"),
+        Some(Effect::SetEnabled(notes.clone(), true))
+    );
+    deck.press("enter");
+    assert_eq!(
+        deck.model.layer,
+        Layer::Question(Question::Enable(notes.clone()))
+    );
+    assert_eq!(deck.press("enter"), None, "Enter is not yes");
+    assert_eq!(deck.model.layer, Layer::None);
+    assert_eq!(deck.press("enter y"), Some(Effect::SetEnabled(notes, true)));
+}
+
+#[test]
+fn a_removal_is_asked_for_and_only_y_is_yes() {
+    let mut deck = deck();
+    let name = make::name("everything");
+    let ask = |deck: &mut Deck| {
+        assert_eq!(
+            deck.press("D"),
+            Some(Effect::AskRemoval(make::name("everything")))
+        );
+        deck.act(Action::Place(make::name("everything"), Place::default()));
+    };
+    for key in ["n", "enter", "space", "D", "esc", "q"] {
+        ask(&mut deck);
+        assert_eq!(deck.press(key), None, "{key}");
+        assert_eq!(deck.model.layer, Layer::None);
+    }
+    ask(&mut deck);
+    assert_eq!(deck.press("y"), Some(Effect::Remove(name)));
+    assert_eq!(deck.press("u"), Some(Effect::Undo));
+}
+
+#[test]
+fn refresh_and_reconnect_act_from_any_pane_where_they_can() {
+    let mut deck = deck();
+    let everything = make::name("everything");
+    for pane in ["", "tab", "tab"] {
+        deck.press(pane);
+        assert_eq!(deck.press("r"), Some(Effect::Refresh(everything.clone())));
+        for key in ["c", "ctrl-r"] {
+            assert_eq!(deck.press(key), Some(Effect::Reconnect(everything.clone())));
+        }
+        assert_eq!(deck.press("R"), Some(Effect::RefreshAll));
+    }
+    deck.press("esc esc down down down down");
+    assert_eq!(selected_server(&deck), "sqlite");
+    assert_eq!(deck.press("r"), None);
+    assert_eq!(notice(&deck), "sqlite is not connected");
+    assert_eq!(
+        deck.press("c"),
+        Some(Effect::Reconnect(make::name("sqlite")))
+    );
+    deck.press("down");
+    assert_eq!(deck.press("c"), None);
+    assert_eq!(notice(&deck), "notes is switched off");
+}
+
+#[test]
+fn the_selection_stays_on_its_item_and_its_server() {
+    let mut deck = deck();
+    deck.publish(with_resources(&deck.state, &["a", "b", "c"]));
+    deck.press("tab j");
+    assert_eq!(selected_item(&deck), "b");
+    deck.publish(with_resources(&deck.state, &["x", "y", "a", "b"]));
+    assert_eq!(selected_item(&deck), "b");
+    // A look at another server and another tab, and back.
+    deck.press("esc down 3 up 1 tab");
+    assert_eq!(selected_item(&deck), "b");
+
+    let mut state = deck.state.clone();
+    state.servers = state.servers.iter().rev().cloned().collect();
+    deck.publish(state);
+    assert_eq!(selected_server(&deck), "everything");
+}
+
+#[test]
+fn a_removed_server_leaves_its_place_and_takes_it_again_when_it_is_back() {
+    let mut deck = deck();
+    deck.press("down down");
+    let before = deck.state.clone();
+    let mut state = before.clone();
+    state.servers = [&before.servers[..2], &before.servers[3..]].concat().into();
+    deck.publish(state);
+    assert_eq!(selected_server(&deck), "github");
+    deck.publish(before);
+    assert_eq!(selected_server(&deck), "memory");
+}
+
+#[test]
+fn a_filter_follows_each_key_and_is_cleared_or_kept() {
+    let mut deck = deck();
+    deck.press("tab / T E X T");
+    assert_eq!(deck.model.list.len(), 6, "whatever the case, types too");
+    deck.press("space / 1");
+    assert_eq!(deck.model.list.len(), 1, "all words");
+    deck.press("backspace backspace backspace q");
+    assert_eq!(deck.model.list.needle(), "TEXTq");
+    deck.press("esc");
+    assert_eq!((deck.model.list.needle(), deck.model.list.len()), ("", 7));
+
+    deck.press("esc / s q l enter");
+    assert_eq!(
+        (deck.model.servers.len(), selected_server(&deck)),
+        (1, "sqlite")
+    );
+    deck.press("esc");
+    assert_eq!(
+        (deck.model.servers.len(), selected_server(&deck)),
+        (7, "sqlite")
+    );
+}
+
+#[test]
+fn a_filter_keeps_its_item_among_new_rows() {
+    let mut deck = deck();
+    deck.publish(with_resources(&deck.state, &["a1", "b1", "a2", "b2"]));
+    deck.press("tab / b enter j");
+    assert_eq!(selected_item(&deck), "b2");
+    deck.publish(with_resources(&deck.state, &["b0", "a1", "b1", "b2"]));
+    assert_eq!(
+        (selected_item(&deck).as_str(), deck.model.list.len()),
+        ("b2", 3)
+    );
+}
+
+#[test]
+fn enter_on_an_event_selects_its_server() {
+    let mut deck = deck();
+    deck.press("6 tab k k enter");
+    assert_eq!(
+        (selected_server(&deck), deck.model.focus),
+        ("sqlite", Pane::Servers)
+    );
+}
+
+#[test]
+fn logs_are_followed_until_one_looks_back() {
+    let mut deck = deck();
+    let mut state = deck.state.clone();
+    let mut another = |deck: &mut Deck| {
+        let last = Arc::clone(state.events.back().unwrap());
+        let mut event = crate::domain::Event::clone(&last);
+        event.seq += 1;
+        Arc::make_mut(&mut state.events).push_back(Arc::new(event));
+        deck.publish(state.clone());
+        deck.model.list.anchor()
+    };
+    deck.press("6 tab");
+    assert_eq!(another(&mut deck), Some(Anchor::Number(5)));
+    deck.press("k");
+    assert_eq!(another(&mut deck), Some(Anchor::Number(4)));
+    deck.press("F");
+    assert_eq!(another(&mut deck), Some(Anchor::Number(7)));
+    deck.press("g");
+    assert_eq!(another(&mut deck), Some(Anchor::Number(1)));
+    deck.press("G");
+    assert_eq!(another(&mut deck), Some(Anchor::Number(9)));
+}
+
+#[test]
+fn copying_takes_what_the_row_is_known_by() {
+    let check = |keys: &str, expected: &str| {
+        let mut deck = Deck::new(USUAL, make::with_events(vec![make::old()]));
+        assert_eq!(
+            deck.press(keys),
+            Some(Effect::Copy(expected.to_owned())),
+            "{keys}"
+        );
+    };
+    check("y", "everything");
+    check("tab y", "demo://resource/static/1");
+    check("2 tab y", "demo://resource/dynamic/text/{id}");
+    check("3 tab y", "echo");
+    check(
+        "5 tab y",
+        "resources/templates/list: -32603 Internal error: the database is locked",
+    );
+    check("6 tab g y", "11:59:52 everything connected");
+    // Nothing hidden gets on the clipboard.
+    check(
+        "tab down down down down down y",
+        "demo://resource/zero\\u{200b}width",
+    );
+}
+
+#[test]
+fn stderr_is_asked_for_while_its_tab_is_open() {
+    let mut state = make::with_events(vec![make::failed(), make::files()]);
+    let mut deck = Deck::new(USUAL, state.clone());
+    assert_eq!(deck.model.wanted_lines(&deck.state), None);
+    deck.press("7");
+    let sqlite = make::name("sqlite");
+    assert_eq!(
+        deck.model.wanted_lines(&deck.state),
+        Some((sqlite.clone(), 0))
+    );
+    assert_eq!(deck.model.wanted_lines(&deck.state), None, "only once");
+    let line = |number| StderrLine {
+        number,
+        kind: LineKind::Stderr,
+        text: format!("line {number}").into(),
+    };
+    deck.act(Action::Lines(sqlite.clone(), vec![line(1), line(2)]));
+    deck.act(Action::Lines(make::name("filesystem"), vec![line(9)]));
+    assert_eq!(deck.model.list.len(), 2);
+
+    let mut failed = make::failed();
+    failed.stderr_lines = 5;
+    state.servers = [Arc::new(failed), Arc::clone(&state.servers[1])].into();
+    deck.publish(state);
+    assert_eq!(
+        deck.model.wanted_lines(&deck.state),
+        Some((sqlite.clone(), 2))
+    );
+    deck.act(Action::Lines(sqlite, vec![line(2), line(3), line(5)]));
+    assert_eq!(deck.model.list.anchor(), Some(Anchor::Number(5)));
+    assert_eq!(deck.model.list.len(), 4);
+}
+
+#[test]
+fn the_mouse_selects_and_scrolls_what_it_points_at() {
+    let mut deck = deck();
+    let areas = deck.model.areas().unwrap();
+    deck.act(Action::Click(5, areas.servers.y + 4));
+    assert_eq!(
+        (selected_server(&deck), deck.model.focus),
+        ("filesystem", Pane::Servers)
+    );
+    deck.act(Action::Click(5, areas.servers.y + 1));
+    deck.act(Action::Click(areas.rows().x + 5, areas.rows().y + 2));
+    assert_eq!(deck.model.focus, Pane::List);
+    assert_eq!(selected_item(&deck), "demo://resource/static/3");
+    // The third tab, by its title.
+    let x = deck
+        .text()
+        .lines()
+        .nth(2)
+        .unwrap()
+        .split("Tools")
+        .next()
+        .unwrap()
+        .chars()
+        .count();
+    deck.act(Action::Click(u16::try_from(x).unwrap() + 1, areas.tabs().y));
+    assert_eq!(deck.model.tab, Tab::Items(ListMethod::Tools));
+    deck.act(Action::Scroll(5, 5, 3));
+    assert_eq!(selected_server(&deck), "filesystem");
+    // A click beside a question is no.
+    deck.act(Action::Place(make::name("filesystem"), Place::default()));
+    deck.act(Action::Click(0, 0));
+    assert_eq!(deck.model.layer, Layer::None);
+}
+
+#[test]
+fn the_deck_wakes_only_for_what_changes_on_screen() {
+    let clock = make::clock();
+    let wait = |deck: &Deck| {
+        deck.model
+            .next_change(&deck.state, &clock)
+            .map(|at| at.duration_since(clock.now))
+    };
+    // Marks end 5 s after the refresh, but the uptime changes before.
+    let mut deck = Deck::new(USUAL, make::with_events(vec![make::everything()]));
+    assert_eq!(wait(&deck), Some(Duration::from_secs(1)));
+    deck.press("down");
+    // In a small window the servers stand alone: no clock is on screen.
+    deck.act(Action::Resize(40, 20));
+    assert_eq!(wait(&deck), None);
+    deck.press("tab");
+    assert_eq!(wait(&deck), Some(Duration::from_secs(1)));
+
+    let deck = Deck::new(USUAL, make::with_events(vec![make::reconnecting()]));
+    assert_eq!(wait(&deck), Some(Duration::from_millis(400)));
+    for idle in [
+        make::failed(),
+        make::server("off", Status::Disabled),
+        make::server("late", Status::Connecting),
+    ] {
+        let deck = Deck::new(USUAL, make::with_events(vec![idle]));
+        assert_eq!(wait(&deck), None);
+    }
+}
+
+#[test]
+fn the_mouse_and_the_shell_are_asked_for_by_keys() {
+    let mut deck = deck();
+    assert_eq!(deck.press("m"), Some(Effect::Mouse(false)));
+    assert_eq!(deck.press("m"), Some(Effect::Mouse(true)));
+    assert_eq!(deck.press("ctrl-z"), Some(Effect::Suspend));
+    assert_eq!(deck.press("/ ctrl-z"), Some(Effect::Suspend));
+}
+
+#[test]
+fn a_question_about_a_server_that_is_gone_is_not_asked() {
+    let mut deck = deck();
+    deck.act(Action::Place(make::name("gone"), Place::default()));
+    assert_eq!(deck.model.layer, Layer::None);
+    deck.act(Action::Notice(Notice::bad("could not write")));
+    assert_eq!(notice(&deck), "could not write");
+}

@@ -1,0 +1,496 @@
+//! What each action does to the model, and what it asks for.
+
+use super::action::{Action, Command, Edit, Effect, Notice};
+use super::field::Field;
+use super::format::{self, Clock};
+use super::keymap::Context;
+use super::layout::{Pane, inside};
+use super::model::{Layer, Model, Question};
+use super::rows::{Rows, Tab, Trouble};
+use super::servers::LINES_EACH;
+use super::tab_bar;
+use crate::domain::item::Item;
+use crate::domain::text;
+use crate::domain::{AppState, ListMethod, ServerSnapshot, Status};
+
+/// What the deck listens for.
+#[must_use]
+pub const fn context(model: &Model) -> Context {
+    match model.layer {
+        Layer::None | Layer::Help(_) => Context::Deck,
+        Layer::Filter { .. } => Context::Field,
+        Layer::Question(_) => Context::Question,
+    }
+}
+
+/// Applies the action. Afterwards the model is in line with the snapshot again.
+pub fn update(
+    model: &mut Model,
+    state: &AppState,
+    action: Action,
+    clock: &Clock,
+) -> Option<Effect> {
+    let effect = apply(model, state, action, clock);
+    model.settle(state, clock);
+    effect
+}
+
+fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> Option<Effect> {
+    match action {
+        Action::Leave => return Some(Effect::Quit),
+        Action::Command(command) => {
+            model.notice = None;
+            return if let Layer::Help(offset) = model.layer {
+                help_command(model, offset, command)
+            } else {
+                deck_command(model, state, command, clock)
+            };
+        }
+        Action::Edit(edit) => {
+            model.notice = None;
+            edit_filter(model, state, &edit);
+        }
+        Action::Answer(yes) => {
+            model.notice = None;
+            return answer(model, yes);
+        }
+        Action::Nothing => model.notice = None,
+        Action::Click(x, y) => click(model, state, x, y),
+        Action::Scroll(x, y, rows) => scroll(model, state, x, y, rows),
+        Action::Resize(columns, rows) => model.size = (columns, rows),
+        Action::State => {}
+        Action::Place(name, place) => {
+            if state.server(&name).is_some() && model.layer == Layer::None {
+                model.layer = Layer::Question(Question::Remove(name, place));
+            }
+        }
+        Action::Notice(notice) => model.notice = Some(notice),
+        Action::Lines(server, lines) => model.take_lines(&server, lines),
+    }
+    None
+}
+
+fn help_command(model: &mut Model, offset: usize, command: Command) -> Option<Effect> {
+    let page = usize::from(model.size.1.saturating_sub(4)).max(1);
+    model.layer = match command {
+        Command::Up => Layer::Help(offset.saturating_sub(1)),
+        Command::Down => Layer::Help(offset + 1),
+        Command::PageUp | Command::HalfPageUp => Layer::Help(offset.saturating_sub(page)),
+        Command::PageDown | Command::HalfPageDown => Layer::Help(offset + page),
+        Command::First => Layer::Help(0),
+        Command::Last => Layer::Help(usize::MAX),
+        Command::Help | Command::Back | Command::Open | Command::Quit => Layer::None,
+        Command::Suspend => return Some(Effect::Suspend),
+        _ => return None,
+    };
+    None
+}
+
+fn deck_command(
+    model: &mut Model,
+    state: &AppState,
+    command: Command,
+    clock: &Clock,
+) -> Option<Effect> {
+    match command {
+        Command::Up => step(model, state, -1),
+        Command::Down => step(model, state, 1),
+        Command::PageUp => step(model, state, -page(model)),
+        Command::PageDown => step(model, state, page(model)),
+        Command::HalfPageUp => step(model, state, -(page(model) / 2).max(1)),
+        Command::HalfPageDown => step(model, state, (page(model) / 2).max(1)),
+        Command::First => step(model, state, isize::MIN),
+        Command::Last => last(model, state),
+        Command::NextPane => model.focus = right_of(model.focus).unwrap_or(Pane::Servers),
+        Command::PreviousPane => model.focus = left_of(model.focus).unwrap_or(Pane::Details),
+        Command::LeftPane => model.focus = left_of(model.focus).unwrap_or(model.focus),
+        Command::RightPane => model.focus = right_of(model.focus).unwrap_or(model.focus),
+        Command::Resources => open_tab(model, Tab::Items(ListMethod::Resources)),
+        Command::Templates => open_tab(model, Tab::Items(ListMethod::ResourceTemplates)),
+        Command::Tools => open_tab(model, Tab::Items(ListMethod::Tools)),
+        Command::Prompts => open_tab(model, Tab::Items(ListMethod::Prompts)),
+        Command::Errors => open_tab(model, Tab::Errors),
+        Command::Events => open_tab(model, Tab::Events),
+        Command::Stderr => open_tab(model, Tab::Stderr),
+        Command::PreviousTab => turn_tab(model, Tab::ALL.len() - 1),
+        Command::NextTab => turn_tab(model, 1),
+        Command::Open => return open(model, state),
+        Command::Back => back(model, state),
+        Command::Filter => start_filter(model),
+        Command::Toggle | Command::Remove | Command::Sort => {
+            return servers_command(model, state, command);
+        }
+        Command::Undo => return Some(Effect::Undo),
+        Command::RefreshAll => return Some(Effect::RefreshAll),
+        Command::Refresh | Command::Reconnect => return server_command(model, state, command),
+        Command::Copy => return copy(model, clock),
+        Command::Follow => follow(model),
+        Command::Mouse => {
+            model.mouse = !model.mouse;
+            let word = if model.mouse { "on" } else { "off" };
+            model.notice = Some(Notice::good(format!("the mouse is {word}")));
+            return Some(Effect::Mouse(model.mouse));
+        }
+        Command::Help => model.layer = Layer::Help(0),
+        Command::Suspend => return Some(Effect::Suspend),
+        Command::Quit => return Some(Effect::Quit),
+    }
+    None
+}
+
+const fn right_of(pane: Pane) -> Option<Pane> {
+    match pane {
+        Pane::Servers => Some(Pane::List),
+        Pane::List => Some(Pane::Details),
+        Pane::Details => None,
+    }
+}
+
+const fn left_of(pane: Pane) -> Option<Pane> {
+    match pane {
+        Pane::Servers => None,
+        Pane::List => Some(Pane::Servers),
+        Pane::Details => Some(Pane::List),
+    }
+}
+
+/// How many rows a page of the pane with the focus has.
+fn page(model: &Model) -> isize {
+    let rows = match model.focus {
+        Pane::Servers => model.servers.height(),
+        Pane::List => model.list.height(),
+        Pane::Details => model.details.height,
+    };
+    isize::try_from(rows.max(1)).unwrap_or(isize::MAX)
+}
+
+fn step(model: &mut Model, state: &AppState, rows: isize) {
+    match model.focus {
+        Pane::Servers => model.servers.step(rows, state),
+        Pane::List => {
+            if rows < 0 {
+                model.list.set_follow(false);
+            }
+            model.list.step(rows);
+        }
+        Pane::Details => model.details.scroll(rows),
+    }
+}
+
+/// To the end; a log is followed from there on.
+fn last(model: &mut Model, state: &AppState) {
+    if model.focus == Pane::List && model.tab.is_log() {
+        model.list.set_follow(true);
+    } else {
+        step(model, state, isize::MAX);
+    }
+}
+
+/// Opens the tab. Of one pane at a time it is the one that shows the tab.
+fn open_tab(model: &mut Model, tab: Tab) {
+    model.tab = tab;
+    let one_pane = model.areas().is_some_and(|areas| areas.main.height == 0);
+    if one_pane {
+        model.focus = Pane::List;
+    }
+}
+
+fn turn_tab(model: &mut Model, by: usize) {
+    let index = (model.tab.index() + by) % Tab::ALL.len();
+    open_tab(model, Tab::ALL[index]);
+}
+
+fn open(model: &mut Model, state: &AppState) -> Option<Effect> {
+    match model.focus {
+        Pane::Servers => {
+            if let Some(server) = model.servers.snapshot(state) {
+                let server = std::sync::Arc::clone(server);
+                open_server(model, &server);
+            }
+        }
+        Pane::List => match event_server(model) {
+            Some(name) if model.servers.select_name(&name, state) => model.focus = Pane::Servers,
+            Some(name) => {
+                model.notice = Some(Notice::bad(format!(
+                    "{name} is not among the servers shown"
+                )));
+            }
+            None if model.list.is_empty() => {}
+            None => model.focus = Pane::Details,
+        },
+        Pane::Details => {}
+    }
+    None
+}
+
+fn open_server(model: &mut Model, server: &ServerSnapshot) {
+    match &server.status {
+        Status::Connected(_) | Status::Connecting => {
+            model.tab = list_worth_opening(model.tab, server);
+            model.focus = Pane::List;
+        }
+        Status::Failed(_) | Status::Reconnecting { .. } | Status::NeedsAuth(_) => {
+            model.tab = Tab::Errors;
+            model.focus = Pane::List;
+        }
+        Status::Disabled => {
+            model.layer = Layer::Question(Question::Enable(server.name.clone()));
+        }
+        Status::Untrusted => {
+            model.notice = Some(Notice::bad(format::absence(&server.status)));
+        }
+    }
+}
+
+/// The open list, or the first one that has rows.
+fn list_worth_opening(open: Tab, server: &ServerSnapshot) -> Tab {
+    let has_rows = |method: ListMethod| server.catalog.count(method).is_some_and(|rows| rows > 0);
+    let fallback = match open {
+        Tab::Items(method) if has_rows(method) => return open,
+        Tab::Items(_) => open,
+        Tab::Errors | Tab::Events | Tab::Stderr => Tab::Items(ListMethod::Resources),
+    };
+    ListMethod::ALL
+        .into_iter()
+        .find(|method| has_rows(*method))
+        .map_or(fallback, Tab::Items)
+}
+
+/// The server of the selected event, where Events is open.
+fn event_server(model: &Model) -> Option<crate::domain::ServerName> {
+    match model.list.rows() {
+        Rows::Events(events) => events.get(model.list.selected()?)?.server.clone(),
+        _ => None,
+    }
+}
+
+fn back(model: &mut Model, state: &AppState) {
+    match model.focus {
+        Pane::Details => model.focus = Pane::List,
+        Pane::List if model.list.needle().is_empty() => model.focus = Pane::Servers,
+        Pane::List => model.list.set_needle(""),
+        Pane::Servers => model.servers.set_needle("", state),
+    }
+}
+
+fn start_filter(model: &mut Model) {
+    if model.focus == Pane::Details {
+        model.focus = Pane::List;
+    }
+    let needle = match model.focus {
+        Pane::Servers => model.servers.needle(),
+        Pane::List | Pane::Details => model.list.needle(),
+    };
+    model.layer = Layer::Filter {
+        field: Field::new(needle),
+    };
+}
+
+/// The list follows each key. Enter keeps the filter, Esc clears it.
+fn edit_filter(model: &mut Model, state: &AppState, edit: &Edit) {
+    let Layer::Filter { field } = &mut model.layer else {
+        return;
+    };
+    field.apply(edit);
+    let needle = match edit {
+        Edit::Cancel => String::new(),
+        _ => field.text().to_owned(),
+    };
+    if matches!(edit, Edit::Accept | Edit::Cancel) {
+        model.layer = Layer::None;
+    }
+    match model.focus {
+        Pane::Servers => model.servers.set_needle(&needle, state),
+        Pane::List | Pane::Details => model.list.set_needle(&needle),
+    }
+}
+
+fn answer(model: &mut Model, yes: bool) -> Option<Effect> {
+    let Layer::Question(question) = std::mem::take(&mut model.layer) else {
+        return None;
+    };
+    if !yes {
+        return None;
+    }
+    Some(match question {
+        Question::Remove(name, _) => Effect::Remove(name),
+        Question::Enable(name) => Effect::SetEnabled(name, true),
+    })
+}
+
+/// Commands that act only where one sees which server they act on.
+fn servers_command(model: &mut Model, state: &AppState, command: Command) -> Option<Effect> {
+    if model.focus != Pane::Servers {
+        model.notice = Some(Notice::bad("go to Servers first"));
+        return None;
+    }
+    if command == Command::Sort {
+        model.servers.sort_next(state);
+        let words = model.servers.sort().words();
+        model.notice = Some(Notice::good(format!("sorted by {words}")));
+        return None;
+    }
+    let server = model.servers.snapshot(state)?;
+    Some(if command == Command::Remove {
+        Effect::AskRemoval(server.name.clone())
+    } else {
+        let enabled = server.status == Status::Disabled;
+        Effect::SetEnabled(server.name.clone(), enabled)
+    })
+}
+
+/// Commands on the selected server, from any pane.
+fn server_command(model: &mut Model, state: &AppState, command: Command) -> Option<Effect> {
+    let server = model.servers.snapshot(state)?;
+    let name = server.name.clone();
+    let off = match &server.status {
+        Status::Disabled => Some("is switched off"),
+        Status::Untrusted => Some("is not approved"),
+        Status::Connected(_) => None,
+        Status::Connecting
+        | Status::Reconnecting { .. }
+        | Status::NeedsAuth(_)
+        | Status::Failed(_) => (command == Command::Refresh).then_some("is not connected"),
+    };
+    if let Some(why) = off {
+        model.notice = Some(Notice::bad(format!("{name} {why}")));
+        return None;
+    }
+    Some(if command == Command::Refresh {
+        Effect::Refresh(name)
+    } else {
+        Effect::Reconnect(name)
+    })
+}
+
+fn follow(model: &mut Model) {
+    if model.tab.is_log() {
+        let follow = !model.list.follows();
+        model.list.set_follow(follow);
+        let words = if follow {
+            "following the newest line"
+        } else {
+            "not following"
+        };
+        model.notice = Some(Notice::good(words));
+    } else {
+        model.notice = Some(Notice::bad("only Events and Stderr can be followed"));
+    }
+}
+
+fn copy(model: &mut Model, clock: &Clock) -> Option<Effect> {
+    let value = match model.focus {
+        Pane::Servers => model.servers.selected()?.to_string(),
+        Pane::List | Pane::Details => row_text(model.list.rows(), model.list.selected()?, clock)?,
+    };
+    // What is hidden in a URI must not get into a shell by way of the clipboard.
+    let shown = text::visible(&value);
+    let note = if shown == value {
+        ""
+    } else {
+        ", hidden characters as escapes"
+    };
+    model.notice = Some(Notice::good(format!("copied {shown}{note}")));
+    Some(Effect::Copy(shown.into_owned()))
+}
+
+/// The row's URI, template or name, an error with what was asked, or a message.
+fn row_text(rows: &Rows, row: usize, clock: &Clock) -> Option<String> {
+    match rows {
+        Rows::Resources(items) => items.get(row).map(|item| item.key().to_owned()),
+        Rows::Templates(items) => items.get(row).map(|item| item.key().to_owned()),
+        Rows::Tools(items) => items.get(row).map(|item| item.key().to_owned()),
+        Rows::Prompts(items) => items.get(row).map(|item| item.key().to_owned()),
+        Rows::Errors(rows) => rows.get(row).map(|row| {
+            let message = match &row.what {
+                Trouble::Error(error) => format::failure(&error.failure),
+                Trouble::Note(text) => text.to_string(),
+            };
+            format!("{}: {}", row.asked(), text::cell(&message))
+        }),
+        Rows::Events(events) => events
+            .get(row)
+            .map(|event| format!("{} {}", clock.time(event.at), format::event(event))),
+        Rows::Stderr(lines) => lines.get(row).map(|line| line.text.to_string()),
+    }
+}
+
+fn click(model: &mut Model, state: &AppState, x: u16, y: u16) {
+    model.notice = None;
+    let Some(areas) = model.areas() else {
+        return;
+    };
+    match model.layer {
+        Layer::None => {}
+        Layer::Filter { .. } => model.layer = Layer::None,
+        // A click closes the help screen, and is not yes.
+        Layer::Help(_) | Layer::Question(_) => {
+            model.layer = Layer::None;
+            return;
+        }
+    }
+    let Some(pane) = areas.pane_at(x, y) else {
+        return;
+    };
+    model.focus = pane;
+    let below = |top: u16| usize::from(y.saturating_sub(top));
+    match pane {
+        Pane::Servers => {
+            let inner = inside(areas.servers);
+            let place = model.servers.offset() + below(inner.y) / LINES_EACH;
+            if y >= inner.y && place < model.servers.len() {
+                model.servers.select(place, state);
+            }
+        }
+        Pane::List => {
+            let rows = areas.rows();
+            let place = model.list.offset() + below(rows.y);
+            if y == areas.tabs().y {
+                click_tab(
+                    model,
+                    state,
+                    usize::from(x.saturating_sub(areas.tabs().x + 1)),
+                );
+            } else if y >= rows.y && place < model.list.len() {
+                model.list.set_follow(false);
+                model.list.select(place);
+            }
+        }
+        Pane::Details => {}
+    }
+}
+
+fn click_tab(model: &mut Model, state: &AppState, column: usize) {
+    let Some(areas) = model.areas() else {
+        return;
+    };
+    let columns = usize::from(areas.tabs().width.saturating_sub(2));
+    let server = model
+        .servers
+        .snapshot(state)
+        .map(std::convert::AsRef::as_ref);
+    let labels = tab_bar::labels(server, model.tab, columns);
+    if let Some(label) = labels.iter().find(|label| label.columns.contains(&column)) {
+        model.tab = label.tab;
+    }
+}
+
+fn scroll(model: &mut Model, state: &AppState, x: u16, y: u16, rows: i32) {
+    let rows = isize::try_from(rows).unwrap_or(0);
+    if let Layer::Help(offset) = model.layer {
+        model.layer = Layer::Help(offset.saturating_add_signed(rows));
+        return;
+    }
+    let pane = model.areas().and_then(|areas| areas.pane_at(x, y));
+    match pane {
+        Some(Pane::Servers) => model.servers.step(rows.signum(), state),
+        Some(Pane::List) => {
+            if rows < 0 {
+                model.list.set_follow(false);
+            }
+            model.list.scroll(rows);
+        }
+        Some(Pane::Details) => model.details.scroll(rows),
+        None => {}
+    }
+}

@@ -1,0 +1,168 @@
+//! The footer: the keys that work here, a notice, or the filter being typed.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+
+use super::paint;
+use crate::domain::text;
+use crate::tui::action::Command;
+use crate::tui::field::Field;
+use crate::tui::keymap::binding;
+use crate::tui::layout::Pane;
+use crate::tui::model::Layer;
+use crate::tui::view_model::ViewModel;
+
+/// Draws the footer, and says where the cursor belongs.
+pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
+    let area = paint::skip(view.areas?.footer, 1);
+    if let Some(notice) = &view.model.notice {
+        let style = if notice.bad {
+            view.theme.warn
+        } else {
+            view.theme.good
+        };
+        paint::put(buffer, area, &notice.text, style);
+        return None;
+    }
+    match &view.model.layer {
+        Layer::Filter { field } => return Some(filter(buffer, view, area, field)),
+        Layer::None => hints(buffer, view, area, &commands(view)),
+        Layer::Help(_) => hints(buffer, view, area, &[Command::Up, Command::Back]),
+        Layer::Question(_) => {
+            keys(buffer, view, area, &[("y", "yes"), ("any other key", "no")]);
+        }
+    }
+    None
+}
+
+/// What to do where there is no config.
+pub fn hint(buffer: &mut Buffer, view: &ViewModel<'_>) {
+    let Some(areas) = view.areas else {
+        return;
+    };
+    let text = format!(
+        "This is the built-in demo. Add your own servers to {}:  [servers.NAME]  command = \"...\"",
+        view.model.label
+    );
+    paint::put(buffer, paint::skip(areas.hint, 1), &text, view.theme.accent);
+}
+
+/// The commands of the pane with the focus, the most useful first. Help and quit always fit.
+fn commands(view: &ViewModel<'_>) -> Vec<Command> {
+    let model = view.model;
+    match model.focus {
+        Pane::Servers if view.server.is_none() => vec![Command::Back],
+        Pane::Servers => vec![
+            Command::Open,
+            Command::Toggle,
+            Command::Filter,
+            Command::Refresh,
+            Command::Remove,
+            Command::Reconnect,
+            Command::Sort,
+            Command::NextPane,
+            Command::RefreshAll,
+        ],
+        Pane::List if model.tab.is_log() => vec![
+            Command::Open,
+            Command::Filter,
+            Command::Follow,
+            Command::Copy,
+            Command::NextTab,
+            Command::Back,
+            Command::NextPane,
+        ],
+        Pane::List => vec![
+            Command::Open,
+            Command::Filter,
+            Command::Copy,
+            Command::Refresh,
+            Command::NextTab,
+            Command::Back,
+            Command::NextPane,
+            Command::Reconnect,
+        ],
+        Pane::Details => vec![Command::Up, Command::Copy, Command::Back, Command::Refresh],
+    }
+}
+
+fn hints(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, commands: &[Command]) {
+    let shown = |command: &Command| {
+        let key = view.keymap.shown(*command)?;
+        Some(match command {
+            Command::Up => {
+                let down = view.keymap.shown(Command::Down)?;
+                (format!("{key}/{down}"), "scroll")
+            }
+            _ => (key, binding(*command).hint),
+        })
+    };
+    let always: Vec<(String, &str)> = [Command::Help, Command::Quit]
+        .iter()
+        .filter_map(shown)
+        .collect();
+    let width = |hint: &(String, &str)| text::width(&hint.0) + text::width(hint.1) + 3;
+    let mut room = usize::from(area.width).saturating_sub(always.iter().map(width).sum());
+    let mut chosen: Vec<(String, &str)> = Vec::new();
+    for hint in commands.iter().filter_map(shown) {
+        if width(&hint) > room {
+            break;
+        }
+        room -= width(&hint);
+        chosen.push(hint);
+    }
+    chosen.extend(always);
+    let chosen: Vec<(&str, &str)> = chosen.iter().map(|(key, words)| (&**key, *words)).collect();
+    keys(buffer, view, area, &chosen);
+}
+
+/// Keys and what they do.
+fn keys(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, keys: &[(&str, &str)]) {
+    let theme = view.theme;
+    let mut rest = area;
+    for (key, words) in keys {
+        let bold = theme.accent.add_modifier(Modifier::BOLD);
+        rest = paint::row(
+            buffer,
+            rest,
+            [
+                (*key, bold),
+                (" ", theme.dim),
+                (*words, theme.dim),
+                ("  ", theme.dim),
+            ],
+        );
+    }
+}
+
+/// The field, what it leaves, and its keys.
+fn filter(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, field: &Field) -> (u16, u16) {
+    let theme = view.theme;
+    let (shown, total) = match view.model.focus {
+        Pane::Servers => (view.model.servers.len(), view.state.servers.len()),
+        Pane::List | Pane::Details => (view.model.list.len(), view.model.list.rows().len()),
+    };
+    let (left, right) = field.halves();
+    // The end of a long text is what is being typed.
+    let room = usize::from(area.width / 2).max(8);
+    let mut left = paint::safe(left).into_owned();
+    while text::width(&left) > room {
+        left.remove(0);
+    }
+    let rest = paint::row(
+        buffer,
+        area,
+        [("/", theme.accent), (left.as_str(), theme.text)],
+    );
+    let cursor = (rest.x.min(area.right().saturating_sub(1)), rest.y);
+    let behind = paint::row(buffer, rest, [(right, theme.text)]);
+    let count = format!("  {shown} of {total}   ");
+    let behind = paint::row(
+        buffer,
+        paint::skip(behind, 1),
+        [(count.as_str(), theme.dim)],
+    );
+    keys(buffer, view, behind, &[("Enter", "keep"), ("Esc", "clear")]);
+    cursor
+}

@@ -1,0 +1,89 @@
+//! Drawing: each pane in a file of its own, all of them pure functions of the view model.
+
+mod details;
+mod errors;
+mod events;
+mod footer;
+mod header;
+mod help;
+mod listing;
+mod paint;
+mod question;
+mod servers;
+mod stderr;
+mod tabs;
+#[cfg(test)]
+mod tests;
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::layout::SMALLEST;
+use super::model::Layer;
+use super::theme;
+use super::view_model::ViewModel;
+
+/// Draws the frame.
+pub fn render(frame: &mut Frame<'_>, view: &ViewModel<'_>) {
+    let window = frame.area();
+    let buffer = frame.buffer_mut();
+    let mut cursor = None;
+    match view.areas {
+        Some(areas) if window.contains(areas.window.as_position()) && areas.window == window => {
+            cursor = draw(buffer, view);
+        }
+        _ => too_small(buffer, window, view),
+    }
+    if view.theme.ascii {
+        only_ascii(buffer);
+    }
+    if let Some(cursor) = cursor {
+        frame.set_cursor_position(cursor);
+    }
+}
+
+/// Draws everything, and says where the cursor belongs.
+fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
+    header::title(buffer, view);
+    servers::draw(buffer, view);
+    listing::draw(buffer, view);
+    details::draw(buffer, view);
+    footer::hint(buffer, view);
+    events::newest(buffer, view);
+    let cursor = footer::draw(buffer, view);
+    match &view.model.layer {
+        Layer::None | Layer::Filter { .. } => {}
+        Layer::Help(offset) => help::draw(buffer, view, *offset),
+        Layer::Question(question) => question::draw(buffer, view, question),
+    }
+    cursor
+}
+
+fn too_small(buffer: &mut Buffer, window: Rect, view: &ViewModel<'_>) {
+    let (columns, rows) = SMALLEST;
+    let text = format!("window too small: {columns}x{rows} needed");
+    for (index, line) in
+        super::wrap::wrap(&text, usize::from(window.width), usize::from(window.height))
+            .iter()
+            .enumerate()
+    {
+        let y = window.y + u16::try_from(index).unwrap_or(0);
+        paint::put(
+            buffer,
+            Rect::new(window.x, y, window.width, 1),
+            line,
+            view.theme.warn,
+        );
+    }
+}
+
+/// Replaces what is not ASCII. A wide symbol leaves a space behind it.
+fn only_ascii(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if !cell.symbol().is_ascii() {
+            let symbol = theme::ascii(cell.symbol());
+            cell.set_symbol(symbol);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! A question over the panes. Only `y` is yes.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Clear, Widget as _};
+
+use super::paint;
+use crate::tui::layout::inside;
+use crate::tui::model::Question;
+use crate::tui::view_model::ViewModel;
+use crate::tui::wrap::wrap;
+
+/// Draws the question in the middle of the window.
+pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, question: &Question) {
+    let Some(areas) = view.areas else {
+        return;
+    };
+    let theme = view.theme;
+    let (title, lines) = words(question);
+    let columns = areas.window.width.saturating_sub(4).min(64);
+    let text = wrap(&lines.join("\n"), usize::from(columns - 4), 12);
+    let rows = u16::try_from(text.len() + 4).unwrap_or(u16::MAX);
+    let area = middle(areas.window, columns, rows.min(areas.window.height));
+    boxed(buffer, area, title, theme.warn);
+    let inner = paint::skip(inside(area), 1);
+    for (index, text) in text.iter().enumerate() {
+        paint::put(buffer, paint::line(inner, index), text, theme.text);
+    }
+    let bold = theme.accent.add_modifier(Modifier::BOLD);
+    let answers = paint::line(inner, usize::from(inner.height.saturating_sub(1)));
+    paint::row(
+        buffer,
+        answers,
+        [
+            ("y", bold),
+            (" yes   ", theme.dim),
+            ("any other key", bold),
+            (" no", theme.dim),
+        ],
+    );
+}
+
+/// An empty box with a title.
+pub fn boxed(buffer: &mut Buffer, area: Rect, title: &str, style: Style) {
+    Clear.render(area, buffer);
+    Block::bordered()
+        .border_type(BorderType::Rounded)
+        .border_style(style)
+        .title_top(Line::from(Span::styled(format!(" {title} "), style)))
+        .render(area, buffer);
+}
+
+/// An area of the size in the middle of another.
+#[must_use]
+pub const fn middle(window: Rect, columns: u16, rows: u16) -> Rect {
+    Rect {
+        x: window.x + window.width.saturating_sub(columns) / 2,
+        y: window.y + window.height.saturating_sub(rows) / 2,
+        width: columns,
+        height: rows,
+    }
+}
+
+fn words(question: &Question) -> (&'static str, Vec<String>) {
+    match question {
+        Question::Enable(name) => (
+            "Enable?",
+            vec![format!("{name} is switched off. Enable it?")],
+        ),
+        Question::Remove(name, place) => {
+            let mut lines = vec![match &place.file {
+                Some(file) => format!("Remove {name} from {}?", file.display()),
+                None => format!("Remove {name} for this run? No file is changed."),
+            }];
+            if let Some(file) = &place.uncovers {
+                let file = file.display();
+                lines.push(format!("The entry in {file} will apply again."));
+            }
+            ("Remove?", lines)
+        }
+    }
+}
