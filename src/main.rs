@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     telemetry::log_panics();
     let outcome = match &args.command {
         Some(Command::DemoServer) => serve_demo(),
-        Some(_) => cli::run(&args),
+        Some(_) => cli::run(&args, &deck::wrong_keys),
         None => deck::run(&args),
     };
     match outcome {

@@ -18,12 +18,15 @@ use crate::config::{
     ConfigFile, ConfigProblem, EXAMPLE, Entry, Format, Keys, Role, Written, resolve, settings_json,
 };
 
+/// Says what is wrong with the key lists of a file, if something is.
+pub type WrongKeys = dyn Fn(&Keys) -> Option<String>;
+
 /// Runs the command.
 ///
 /// # Errors
 ///
 /// Something is wrong inside.
-pub fn run(args: &Args, command: ConfigCommand) -> anyhow::Result<Exit> {
+pub fn run(args: &Args, command: ConfigCommand, wrong_keys: &WrongKeys) -> anyhow::Result<Exit> {
     if let Some(exit) = refuse_adhoc(args) {
         return Ok(exit);
     }
@@ -32,7 +35,7 @@ pub fn run(args: &Args, command: ConfigCommand) -> anyhow::Result<Exit> {
         ConfigCommand::Path => path(args, &request),
         ConfigCommand::Show => show(args, &request),
         ConfigCommand::Example => quiet_if_closed(print_plain(EXAMPLE)),
-        ConfigCommand::Check { verbose } => check(args, &request, verbose),
+        ConfigCommand::Check { verbose } => check(args, &request, verbose, wrong_keys),
     }
 }
 
@@ -159,7 +162,12 @@ fn keys_json(keys: &Keys) -> Value {
 }
 
 /// Reads every file and resolves every server that is switched on, as a start would.
-fn check(args: &Args, request: &LoadRequest, verbose: bool) -> anyhow::Result<Exit> {
+fn check(
+    args: &Args,
+    request: &LoadRequest,
+    verbose: bool,
+    wrong_keys: &WrongKeys,
+) -> anyhow::Result<Exit> {
     let inspected = inspect(request);
     let mut problems = 0;
     let mut report = |text: &str| {
@@ -175,6 +183,9 @@ fn check(args: &Args, request: &LoadRequest, verbose: bool) -> anyhow::Result<Ex
         }
     }
     for file in &files {
+        if let Some(wrong) = wrong_keys(&file.keys) {
+            report(&format!("error: {}: {wrong}", file.path.display()));
+        }
         for entry in &file.entries {
             if let Some(problem) = problem_of(entry, request) {
                 report(&format!("error: server \"{}\": {problem}", entry.name));

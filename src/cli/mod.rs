@@ -21,14 +21,16 @@ pub use command::Command;
 pub use exit::Exit;
 pub use run::{Prepared, complain, prepare};
 
+pub use config::WrongKeys;
+
 use edit::Change;
 
-/// Runs a headless command to its end.
+/// Runs a headless command to its end. What is wrong with key lists the deck alone knows.
 ///
 /// # Errors
 ///
 /// What went wrong inside (exit code 1); everything else is said on stderr and told by [`Exit`].
-pub fn run(args: &Args) -> anyhow::Result<Exit> {
+pub fn run(args: &Args, wrong_keys: &WrongKeys) -> anyhow::Result<Exit> {
     match &args.command {
         Some(Command::List { what, .. }) => list::run(args, *what),
         Some(Command::Read { target, output, .. }) => read::run(args, target, output.as_deref()),
@@ -41,7 +43,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         Some(Command::Trust { name, list, revoke }) => {
             trust::run(args, name.as_deref(), *list, revoke.as_deref())
         }
-        Some(Command::Config(command)) => config::run(args, *command),
+        Some(Command::Config(command)) => config::run(args, *command, wrong_keys),
         Some(Command::DemoServer) | None => Ok(Exit::Success),
     }
 }

@@ -180,6 +180,11 @@ fn check_looks_at_every_file() {
         .run(&["config", "check", "--config", "no.toml"])
         .ends_with(2);
     assert!(ran.stderr.contains("no.toml: no such file or directory"));
+    site.write("keys.toml", "[keys]\nquit = []\n");
+    let ran = site
+        .run(&["config", "check", "--config", "../keys.toml"])
+        .ends_with(2);
+    assert!(ran.stderr.contains("error: ../keys.toml: "), "{ran:?}");
     // What is switched off is not expanded.
     site.write(
         "off.toml",
