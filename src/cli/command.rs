@@ -153,7 +153,23 @@ Exit codes: 0 approved or revoked, 2 it cannot be, 4 no such server or approval.
     /// Look into the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Print the script that makes a shell complete this command line
+    #[command(after_help = "\
+Examples:
+  mcpdeck completions bash > ~/.local/share/bash-completion/completions/mcpdeck
+  mcpdeck completions zsh > ~/.zfunc/_mcpdeck
+  mcpdeck completions fish > ~/.config/fish/completions/mcpdeck.fish
+  mcpdeck completions powershell >> $PROFILE")]
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
     /// Be a small MCP server on stdio, to try things with
+    #[command(after_help = "\
+Examples:
+  mcpdeck list all -- mcpdeck demo-server
+  mcpdeck add demo -- mcpdeck demo-server")]
     DemoServer,
 }
 
@@ -249,6 +265,7 @@ impl Command {
             | Self::Disable { .. }
             | Self::Trust { .. }
             | Self::Config(_)
+            | Self::Completions { .. }
             | Self::DemoServer => &[],
         }
     }

@@ -23,6 +23,7 @@ pub use run::{Prepared, complain, prepare};
 
 pub use config::WrongKeys;
 
+use clap::CommandFactory;
 use edit::Change;
 
 /// Runs a headless command to its end. What is wrong with key lists the deck alone knows.
@@ -44,6 +45,15 @@ pub fn run(args: &Args, wrong_keys: &WrongKeys) -> anyhow::Result<Exit> {
             trust::run(args, name.as_deref(), *list, revoke.as_deref())
         }
         Some(Command::Config(command)) => config::run(args, *command, wrong_keys),
+        Some(Command::Completions { shell }) => completions(*shell),
         Some(Command::DemoServer) | None => Ok(Exit::Success),
     }
+}
+
+/// Prints the script that makes the shell complete our command line.
+fn completions(shell: clap_complete::Shell) -> anyhow::Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "mcpdeck", &mut script);
+    let script = String::from_utf8(script)?;
+    output::quiet_if_closed(output::print_plain(&script))
 }

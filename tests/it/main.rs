@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod assets;
 mod check;
 mod cli;
 mod commands;
