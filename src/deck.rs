@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 
 use mcpdeck::app::config_store::{LoadRequest, Loaded};
-use mcpdeck::app::{Definition, EngineOptions, EngineThread, Face, Ladder, Manager};
+use mcpdeck::app::{Definition, EngineOptions, EngineThread, Face, Following, Ladder, Manager};
 use mcpdeck::cli::{self, Args, Exit};
+use mcpdeck::config::Keys;
 use mcpdeck::domain::{
     Interest, ProtocolChoice, ServerConfig, ServerName, StdioConfig, TransportConfig,
 };
 use mcpdeck::tui::keymap::Keymap;
 use mcpdeck::tui::{self, DeckOptions, Ending};
+
+/// The name of the server that stands in for a config.
+const DEMO: &str = "demo";
 
 /// Runs the deck over an engine on a thread of its own.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -25,7 +29,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let loaded = &prepared.loaded;
     let mut settings = loaded.settings.clone();
     settings.ascii |= args.global.ascii;
-    let keys = keys(loaded);
+    let keys = key_lists(&loaded.keys);
     if let Err(error) = Keymap::new(&keys) {
         cli::complain(&error.to_string());
         return Ok(Exit::Usage);
@@ -60,7 +64,17 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let ended = runtime.block_on(tui::run(manager, options));
+    let following = Following {
+        servers: args.global.server.clone(),
+        trust: args.global.trust,
+        stand_in: demo.then(|| ServerName::new(DEMO)).transpose()?,
+    };
+    let ended = runtime.block_on(async {
+        if !prepared.adhoc {
+            tokio::spawn(manager.follow(following));
+        }
+        tui::run(manager, options).await
+    });
     engine.stop(Ladder::PATIENT);
     runtime.shutdown_background();
     match ended {
@@ -72,9 +86,15 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
 }
 
+/// What is wrong with the key lists of a config file, if something is.
+pub fn wrong_keys(keys: &Keys) -> Option<String> {
+    let error = Keymap::new(&key_lists(keys)).err()?;
+    Some(error.to_string())
+}
+
 /// The key lists of the config files.
-fn keys(loaded: &Loaded) -> BTreeMap<String, Vec<String>> {
-    let lists = loaded.keys.actions.iter().map(|list| {
+fn key_lists(keys: &Keys) -> BTreeMap<String, Vec<String>> {
+    let lists = keys.actions.iter().map(|list| {
         let keys = list.keys.iter().map(|key| key.text().to_owned()).collect();
         (list.action.clone(), keys)
     });
@@ -98,7 +118,7 @@ fn label(args: &Args, loaded: &Loaded) -> String {
 /// Ourselves as the demo server.
 fn demo_definition() -> anyhow::Result<Definition> {
     let config = ServerConfig {
-        name: ServerName::new("demo")?,
+        name: ServerName::new(DEMO)?,
         transport: TransportConfig::Stdio(StdioConfig {
             command: std::env::current_exe()?.to_string_lossy().into_owned(),
             args: vec!["demo-server".to_owned()],

@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         let _orphans = adopt_orphans();
         match &args.command {
             Some(Command::Serve { options, .. }) => serving::run(&args, options),
-            Some(_) => cli::run(&args),
+            Some(_) => cli::run(&args, &deck::wrong_keys),
             None => deck::run(&args),
         }
     };

@@ -3,8 +3,12 @@
 //! Everything here blocks: it is called before the runtime starts or through `spawn_blocking`.
 //! What the texts mean is the business of [`crate::config`].
 
+mod trust;
+mod watch;
 mod write;
 
+pub use trust::{approvals, approvals_path, approve, revoke};
+pub use watch::{Following, follow};
 pub use write::{Outcome, StoreError, apply};
 
 use std::fs::File;
@@ -16,7 +20,7 @@ use crate::config::{
     ConfigError, ConfigFile, Entry, Environment, FileInput, Format, IgnoredKey, Keys, Note,
     Precedence, Role, io_reason, merge, read,
 };
-use crate::domain::Settings;
+use crate::domain::{ServerName, Settings};
 
 /// The project files of the working directory, the one that wins first.
 const PROJECT_FILES: [&str; 2] = [".mcpdeck.toml", ".mcp.json"];
@@ -49,6 +53,17 @@ pub struct FileInUse {
     pub ignored: Vec<IgnoredKey>,
 }
 
+/// One place and what is there.
+#[derive(Debug, Clone)]
+pub struct Inspected {
+    /// The place.
+    pub path: PathBuf,
+    /// How it came to be looked at.
+    pub role: Role,
+    /// What the file says; `None` where there is none and need not be.
+    pub file: Result<Option<ConfigFile>, ConfigError>,
+}
+
 /// Everything that the files say together.
 #[derive(Debug, Clone)]
 pub struct Loaded {
@@ -69,6 +84,23 @@ pub struct Loaded {
     pub write_path: Option<PathBuf>,
     /// The environment that the entries are resolved with.
     pub environment: Environment,
+}
+
+impl Loaded {
+    /// The file with a definition of the name that another one hides.
+    #[must_use]
+    pub fn hidden(&self, name: &ServerName) -> Option<Arc<Path>> {
+        self.notes.iter().find_map(|note| match note {
+            Note::Hidden {
+                name: hidden,
+                hidden_in,
+                ..
+            } if hidden == name => Some(Arc::clone(hidden_in)),
+            Note::Hidden { .. } | Note::ProjectInheritsEnv { .. } | Note::NoApprovals { .. } => {
+                None
+            }
+        })
+    }
 }
 
 /// The environment of this process.
@@ -114,17 +146,7 @@ fn base_folder(environment: &Environment, variable: &str, below_home: &str) -> O
 /// with one server is kept in its entry.
 pub fn load(request: &LoadRequest) -> Result<Loaded, ConfigError> {
     let environment = &request.environment;
-    let named = named_files(request);
-    let precedence = if named.is_empty() {
-        Precedence::FirstWins
-    } else {
-        Precedence::LastWins
-    };
-    let wanted = if named.is_empty() {
-        default_files(environment)
-    } else {
-        named.into_iter().map(|path| (path, Role::Named)).collect()
-    };
+    let (wanted, precedence) = wanted_files(request);
     let mut files = Vec::with_capacity(wanted.len());
     for (path, role) in &wanted {
         files.extend(read_one(path, *role, environment)?);
@@ -139,16 +161,69 @@ pub fn load(request: &LoadRequest) -> Result<Loaded, ConfigError> {
         .iter()
         .rfind(|file| file.role == Role::Named && file.format == Format::Ours)
         .map(|file| file.path.to_path_buf());
+    let (mut entries, mut notes) = (merged.entries, merged.notes);
+    // Nobody else reads the approvals: a start without project files does nothing more.
+    if entries.iter().any(|entry| !entry.trusted) {
+        match approvals(environment) {
+            Ok(approvals) => {
+                for entry in entries.iter_mut().filter(|entry| !entry.trusted) {
+                    entry.trusted = approvals.holds_for(entry);
+                }
+            }
+            Err(error) => notes.push(Note::NoApprovals {
+                reason: error.to_string().into(),
+            }),
+        }
+    }
     Ok(Loaded {
         settings: merged.settings,
         keys: merged.keys,
-        entries: merged.entries,
-        notes: merged.notes,
+        entries,
+        notes,
         files: files.into_iter().map(FileInUse::from).collect(),
         places: wanted.into_iter().map(|(path, _)| path).collect(),
         write_path: last_named.or_else(|| default_path(environment)),
         environment: environment.clone(),
     })
+}
+
+/// Each place that [`load`] looks at, with what is there or why it cannot be used: one file that
+/// is wrong does not hide the others.
+#[must_use]
+pub fn inspect(request: &LoadRequest) -> Vec<Inspected> {
+    let (wanted, _) = wanted_files(request);
+    let inspected = wanted.into_iter().map(|(path, role)| Inspected {
+        file: read_one(&path, role, &request.environment),
+        path,
+        role,
+    });
+    inspected.collect()
+}
+
+/// Where a new server is written, as [`Loaded::write_path`], also where a file cannot be used.
+#[must_use]
+pub fn write_path(request: &LoadRequest) -> Option<PathBuf> {
+    let ours = inspect(request).into_iter().rfind(|inspected| {
+        let file = inspected.file.as_ref();
+        let is_ours = file.map_or(true, |file| {
+            file.as_ref()
+                .is_some_and(|file| file.format == Format::Ours)
+        });
+        inspected.role == Role::Named && is_ours
+    });
+    ours.map(|inspected| inspected.path)
+        .or_else(|| default_path(&request.environment))
+}
+
+/// The places that are looked at, in config order, and which of two files wins.
+fn wanted_files(request: &LoadRequest) -> (Vec<(PathBuf, Role)>, Precedence) {
+    let named = named_files(request);
+    if named.is_empty() {
+        (default_files(&request.environment), Precedence::FirstWins)
+    } else {
+        let named = named.into_iter().map(|path| (path, Role::Named));
+        (named.collect(), Precedence::LastWins)
+    }
 }
 
 fn named_files(request: &LoadRequest) -> Vec<PathBuf> {

@@ -44,15 +44,29 @@ impl Definition {
             origin: entry.origin.clone(),
             enabled: entry.enabled,
             trusted: entry.trusted,
-            config: Resolve::Lazy(Arc::new(move || {
-                config::resolve(&entry, &environment, &read_env_file)
-                    .map_err(|problem| problem.to_failure())
-            })),
+            config: Resolve::Entry(entry, environment),
         }
     }
-}
 
-impl Definition {
+    /// The config entry that it is the definition of, if it is of one.
+    #[must_use]
+    pub const fn entry(&self) -> Option<&Arc<Entry>> {
+        match &self.config {
+            Resolve::Entry(entry, _) => Some(entry),
+            Resolve::Ready(_) | Resolve::Lazy(_) => None,
+        }
+    }
+
+    /// Whether both start or call the same, see [`Entry::same_definition`].
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.config, &other.config) {
+            (Resolve::Entry(one, _), Resolve::Entry(two, _)) => one.same_definition(two),
+            (Resolve::Ready(one), Resolve::Ready(two)) => one == two,
+            _ => false,
+        }
+    }
+
     /// How the server stands before its actor has said anything.
     #[must_use]
     pub fn first_snapshot(&self) -> ServerSnapshot {
@@ -102,6 +116,8 @@ impl From<ServerConfig> for Definition {
 pub enum Resolve {
     /// Finished.
     Ready(Arc<ServerConfig>),
+    /// An entry of a config file, whose variables are expanded with the environment.
+    Entry(Arc<Entry>, Arc<Environment>),
     /// Expanded when the server is to be started; the failure has kind `config`.
     Lazy(Arc<Expand>),
 }
@@ -118,6 +134,10 @@ impl Resolve {
     pub fn get(&self) -> Result<Arc<ServerConfig>, Failure> {
         match self {
             Self::Ready(config) => Ok(Arc::clone(config)),
+            Self::Entry(entry, environment) => {
+                let config = config::resolve(entry, environment, &read_env_file);
+                config.map(Arc::new).map_err(|problem| problem.to_failure())
+            }
             Self::Lazy(expand) => expand().map(Arc::new),
         }
     }
@@ -127,6 +147,7 @@ impl fmt::Debug for Resolve {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ready(config) => f.debug_tuple("Ready").field(config).finish(),
+            Self::Entry(entry, _) => f.debug_tuple("Entry").field(entry).finish(),
             Self::Lazy(_) => f.write_str("Lazy"),
         }
     }

@@ -235,6 +235,29 @@ impl EngineHandle {
         self.tell(Command::Put(definitions)).await;
     }
 
+    /// As [`EngineHandle::put`], but a server that is the same already keeps its connection: only
+    /// what is different takes effect, being switched off say.
+    pub async fn adopt(&self, definitions: Vec<Definition>) {
+        self.tell(Command::Adopt(definitions)).await;
+    }
+
+    /// Puts the servers of these names in this order; all others come behind them.
+    pub async fn arrange(&self, order: Vec<ServerName>) {
+        self.tell(Command::Arrange(order)).await;
+    }
+
+    /// The definition of the server as it is in effect.
+    pub async fn definition(&self, name: &ServerName) -> Option<Definition> {
+        let (reply, answer) = oneshot::channel();
+        self.tell(Command::Definition(name.clone(), reply)).await;
+        answer.await.ok().flatten()
+    }
+
+    /// Returns when the engine has ended.
+    pub async fn ended(&self) {
+        self.commands.closed().await;
+    }
+
     /// Puts the server at a place of the list, where a removal took it from.
     pub async fn insert(&self, index: usize, definition: Definition) {
         self.tell(Command::Insert(index, definition)).await;

@@ -4,12 +4,16 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::config_store::{LoadRequest, Loaded, Outcome, StoreError, apply, load};
+use tokio::sync::watch;
+
+use super::config_store::{
+    Following, LoadRequest, Loaded, Outcome, StoreError, apply, approve, follow, load,
+};
 use super::definition::Definition;
 use super::engine::EngineHandle;
 use crate::config::edit::{Edit, Removed};
-use crate::config::{Environment, Note};
-use crate::domain::{Origin, ServerName};
+use crate::config::{Environment, describe};
+use crate::domain::{Origin, ServerName, text};
 
 /// What became of a change, for the person who made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,13 +39,16 @@ pub struct Manager {
     engine: EngineHandle,
     files: Arc<Files>,
     removals: Arc<Mutex<Vec<Removal>>>,
+    /// The definition that a person was asked about last.
+    asked: Arc<Mutex<Option<Definition>>>,
 }
 
 #[derive(Debug)]
 struct Files {
     request: LoadRequest,
     environment: Arc<Environment>,
-    notes: Vec<Note>,
+    /// What the files said last.
+    latest: watch::Sender<Arc<Loaded>>,
 }
 
 /// A removal that can be undone.
@@ -63,9 +70,10 @@ impl Manager {
             files: Arc::new(Files {
                 request,
                 environment: Arc::new(loaded.environment.clone()),
-                notes: loaded.notes.clone(),
+                latest: watch::Sender::new(Arc::new(loaded.clone())),
             }),
             removals: Arc::default(),
+            asked: Arc::default(),
         }
     }
 
@@ -73,6 +81,57 @@ impl Manager {
     #[must_use]
     pub const fn engine(&self) -> &EngineHandle {
         &self.engine
+    }
+
+    /// Follows the files until the engine ends: what changes in them takes effect. To be spawned
+    /// once, on a runtime that lives as long as the face.
+    pub fn follow(&self, following: Following) -> impl Future<Output = ()> + Send + use<> {
+        let (engine, files) = (self.engine.clone(), Arc::clone(&self.files));
+        async move {
+            let latest = files.latest.clone();
+            follow(engine, files.request.clone(), following, latest).await;
+        }
+    }
+
+    /// What would be started or called, line by line, for the question whether to approve it;
+    /// `None` where there is no such server, or nothing to approve.
+    pub async fn describe(&self, name: &ServerName) -> Option<Vec<Arc<str>>> {
+        let definition = self.engine.definition(name).await?;
+        let lines = describe(definition.entry()?);
+        let shown = lines
+            .iter()
+            .map(|line| text::visible(&text::cell(line)).into());
+        Some(shown.collect())
+    }
+
+    /// Approves the server of a project file, for all later runs, and starts it. Where it is no
+    /// longer what [`Manager::describe`] showed, it is not approved.
+    pub async fn trust(&self, name: ServerName) -> Option<Told> {
+        let mut definition = self.engine.definition(&name).await?;
+        if definition.trusted {
+            return Some(good(format!("{name} is trusted already")));
+        }
+        let asked = self.asked().take().filter(|asked| asked.name == name);
+        if asked.is_some_and(|asked| !asked.is_same(&definition)) {
+            return Some(bad(format!(
+                "{name} has changed in the meantime and was not approved; look at it again"
+            )));
+        }
+        definition.trusted = true;
+        let entry = definition.entry().map(Arc::clone);
+        let environment = Arc::clone(&self.files.environment);
+        let approved = tokio::task::spawn_blocking(move || {
+            entry.map_or(Ok(()), |entry| approve(&entry, &environment))
+        });
+        let approved = approved.await;
+        self.engine.put(vec![definition]).await;
+        Some(match approved {
+            Ok(Ok(())) => good(format!(
+                "approved {name}; a change of its definition asks again"
+            )),
+            Ok(Err(error)) => bad(format!("approved {name} for this run only: {error}")),
+            Err(error) => bad(format!("approved {name} for this run only: {error}")),
+        })
     }
 
     /// Switches the server on or off, and writes it.
@@ -206,6 +265,10 @@ impl Manager {
         blocking(move || apply(&file, &change, &environment)).await
     }
 
+    fn asked(&self) -> std::sync::MutexGuard<'_, Option<Definition>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn removals(&self) -> std::sync::MutexGuard<'_, Vec<Removal>> {
         self.removals.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -214,14 +277,7 @@ impl Manager {
 impl Files {
     /// The file with a definition of the name that another one hides.
     fn hidden(&self, name: &ServerName) -> Option<Arc<Path>> {
-        self.notes.iter().find_map(|note| match note {
-            Note::Hidden {
-                name: hidden,
-                hidden_in,
-                ..
-            } if hidden == name => Some(Arc::clone(hidden_in)),
-            Note::Hidden { .. } | Note::ProjectInheritsEnv { .. } => None,
-        })
+        self.latest.borrow().hidden(name)
     }
 }
 

@@ -21,6 +21,7 @@ pub mod supervisor;
 
 pub use crate::mcp::process::{Ladder, Launch, Launched, Orphans, adopt_orphans};
 pub use client::{ClientHandle, Demand};
+pub use config_store::Following;
 pub use definition::{Definition, Resolve};
 pub use engine::{Engine, EngineHandle, EngineOptions, EngineThread, Face};
 pub use manager::{Manager, Place, Told};

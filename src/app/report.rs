@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use crate::domain::{
-    AppState, DiscoveryError, FailureKind, ListMethod, ServerName, ServerSnapshot, text,
+    AppState, DiscoveryError, Failure, FailureKind, ListMethod, ServerName, ServerSnapshot, text,
 };
 
 /// A server.
@@ -89,12 +89,18 @@ impl<'a> ErrorJson<'a> {
     /// The failure of a server.
     #[must_use]
     pub fn new(server: &'a ServerSnapshot, error: &'a DiscoveryError) -> Self {
+        Self::of(server.name.as_str(), error.method, &error.failure)
+    }
+
+    /// A failure of the method, or of the connection.
+    #[must_use]
+    pub fn of(server: &'a str, method: Option<ListMethod>, failure: &'a Failure) -> Self {
         Self {
-            server: server.name.as_str(),
-            method: error.method.map(ListMethod::name),
-            kind: error.failure.kind.word(),
-            code: error.failure.kind.code(),
-            message: &error.failure.message,
+            server,
+            method: method.map(ListMethod::name),
+            kind: failure.kind.word(),
+            code: failure.kind.code(),
+            message: &failure.message,
         }
     }
 }

@@ -28,6 +28,9 @@ const LAST_REAPING: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) enum Command {
     Put(Vec<Definition>),
+    Adopt(Vec<Definition>),
+    Arrange(Vec<ServerName>),
+    Definition(ServerName, oneshot::Sender<Option<Definition>>),
     Insert(usize, Definition),
     Remove(ServerName, oneshot::Sender<Option<(usize, Definition)>>),
     SetEnabled(ServerName, bool),
@@ -73,6 +76,7 @@ struct Member {
 #[derive(Debug)]
 enum Mail {
     Replace(Arc<Definition>),
+    Relocate(Arc<Definition>),
     SetEnabled(bool),
     Refresh,
     Reconnect,
@@ -83,6 +87,7 @@ enum Mail {
 #[derive(Debug, Default)]
 struct Letter {
     replace: Option<Arc<Definition>>,
+    relocate: Option<Arc<Definition>>,
     set_enabled: Option<bool>,
     reconnect: bool,
     refresh: bool,
@@ -98,6 +103,7 @@ impl Letter {
                     ..Self::default()
                 }
             }
+            Mail::Relocate(definition) => self.relocate = Some(definition),
             Mail::SetEnabled(enabled) => {
                 // Off and on again is a fresh start, also where the actor never hears of the off.
                 self.reconnect |= enabled && self.set_enabled == Some(false);
@@ -111,6 +117,9 @@ impl Letter {
     async fn deliver(self, handle: &ClientHandle) {
         if let Some(definition) = self.replace {
             handle.replace(definition).await;
+        }
+        if let Some(definition) = self.relocate {
+            handle.relocate(definition).await;
         }
         if let Some(enabled) = self.set_enabled {
             handle.set_enabled(enabled).await;
@@ -221,6 +230,23 @@ impl Supervisor {
                 }
                 self.publish();
             }
+            Command::Adopt(definitions) => {
+                for definition in definitions {
+                    self.adopt(definition);
+                }
+                self.publish();
+            }
+            Command::Arrange(order) => {
+                let place = |member: &Member| order.iter().position(|name| *name == member.name);
+                self.members
+                    .sort_by_key(|member| place(member).unwrap_or(usize::MAX));
+                self.publish();
+            }
+            Command::Definition(name, reply) => {
+                let member = self.members.iter().find(|member| member.name == name);
+                // A failed send: nobody waits for it any more.
+                let _ = reply.send(member.map(|member| member.definition.clone()));
+            }
             Command::Insert(index, definition) => {
                 self.put(definition);
                 if let Some(member) = self.members.pop() {
@@ -286,6 +312,22 @@ impl Supervisor {
             handle,
             snapshot: first,
         });
+    }
+
+    /// Puts the definition, but leaves the connection of a server alone that is the same already.
+    fn adopt(&mut self, definition: Definition) {
+        let mut members = self.members.iter_mut();
+        let same =
+            members.find(|member| member.name == definition.name && member.is_same(&definition));
+        let Some(member) = same else {
+            self.put(definition);
+            return;
+        };
+        if member.definition.enabled != definition.enabled {
+            member.post(Mail::SetEnabled(definition.enabled));
+        }
+        member.definition = definition.clone();
+        member.post(Mail::Relocate(Arc::new(definition)));
     }
 
     /// Takes the server off the list at once; its connection is closed behind our back.
@@ -372,6 +414,11 @@ impl Supervisor {
 }
 
 impl Member {
+    /// Whether the definition starts the same, and may just as well be started.
+    fn is_same(&self, definition: &Definition) -> bool {
+        self.definition.trusted == definition.trusted && self.definition.is_same(definition)
+    }
+
     /// Hands the message to the actor's postman.
     fn post(&self, mail: Mail) {
         self.letters.send_modify(|letter| letter.add(mail));

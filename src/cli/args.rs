@@ -1,14 +1,13 @@
 //! The command line.
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
+use super::command::Command;
 use crate::config::parse_duration;
-use crate::domain::ListMethod;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -95,119 +94,6 @@ pub struct AdHocOptions {
     pub protocol: Option<String>,
 }
 
-/// The commands.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// List servers, or what they offer
-    #[command(after_help = "\
-Examples:
-  mcpdeck list
-  mcpdeck list templates --json
-  mcpdeck list all --server files --server memory
-  mcpdeck list resources -- npx -y @modelcontextprotocol/server-memory
-
-Exit codes: 0 all went well, 3 a server or listing failed, 4 no such server, 5 only log-ins are missing.")]
-    List {
-        /// What to list
-        #[arg(value_enum, default_value_t = What::Servers)]
-        what: What,
-        /// Start this command as the only server
-        #[arg(last = true, value_name = "COMMAND")]
-        server_command: Vec<String>,
-    },
-    /// Print what a resource holds
-    #[command(after_help = "\
-Examples:
-  mcpdeck read files file:///home/me/notes.txt
-  mcpdeck read everything demo://resource/static/1 -o picture.png
-  mcpdeck read demo://welcome -- mcpdeck demo-server
-
-Exit codes: 0 read, 3 failed, 4 no such server or resource, 5 a log-in is missing.")]
-    Read {
-        /// The server's name and the URI; the URI alone with a server given on the command line
-        #[arg(required = true, num_args = 1..=2, value_names = ["SERVER", "URI"])]
-        target: Vec<String>,
-        /// Write to this file instead of stdout
-        #[arg(long, short, value_name = "FILE")]
-        output: Option<PathBuf>,
-        /// Start this command as the only server
-        #[arg(last = true, value_name = "COMMAND")]
-        server_command: Vec<String>,
-    },
-    /// Be an MCP server that shows a model the resources of all servers
-    #[command(after_help = "\
-Examples:
-  mcpdeck serve                           on stdin and stdout, as agents start it
-  mcpdeck serve --server files            one of the configured servers only
-  mcpdeck serve --http 127.0.0.1:7777     over Streamable HTTP at /mcp
-
-Exit codes: 0 the input ended, 2 wrong usage or config, 129, 130 and 143 ended by a signal.")]
-    Serve {
-        /// What is served, and where
-        #[command(flatten)]
-        options: ServeArgs,
-        /// Start this command as the only server
-        #[arg(last = true, value_name = "COMMAND")]
-        server_command: Vec<String>,
-    },
-    /// Be a small MCP server on stdio, to try things with
-    DemoServer,
-}
-
-/// Options of `serve`.
-#[derive(Debug, Clone, clap::Args)]
-pub struct ServeArgs {
-    /// Serve over HTTP on this address instead of stdin and stdout; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    pub http: Option<SocketAddr>,
-    /// Let --http listen where other machines can reach it
-    #[arg(long, requires = "http")]
-    pub allow_remote: bool,
-    /// Take the bearer token of --http from this environment variable instead of making one
-    #[arg(long, requires = "http", value_name = "NAME")]
-    pub token_env: Option<String>,
-    /// How long a call waits for servers that still connect [default: 10s]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    pub wait: Option<Duration>,
-}
-
-/// What `list` lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum What {
-    /// The servers themselves
-    Servers,
-    /// Concrete resources
-    Resources,
-    /// Resource templates
-    Templates,
-    /// Tools
-    Tools,
-    /// Prompts
-    Prompts,
-    /// Everything
-    All,
-}
-
-impl What {
-    /// The one listing that is meant, if it is one.
-    #[must_use]
-    pub const fn method(self) -> Option<ListMethod> {
-        match self {
-            Self::Resources => Some(ListMethod::Resources),
-            Self::Templates => Some(ListMethod::ResourceTemplates),
-            Self::Tools => Some(ListMethod::Tools),
-            Self::Prompts => Some(ListMethod::Prompts),
-            Self::Servers | Self::All => None,
-        }
-    }
-
-    /// Whether items of the listing are printed.
-    #[must_use]
-    pub fn shows(self, method: ListMethod) -> bool {
-        self == Self::All || self.method() == Some(method)
-    }
-}
-
 /// The options in front of the command, and the rest of the line.
 #[derive(Debug, Parser)]
 struct Before {
@@ -265,17 +151,13 @@ impl Args {
     #[must_use]
     pub fn server_command(&self) -> &[String] {
         match &self.command {
-            Some(
-                Command::List { server_command, .. }
-                | Command::Read { server_command, .. }
-                | Command::Serve { server_command, .. },
-            ) => server_command,
-            Some(Command::DemoServer) | None => &self.server_command,
+            Some(command) => command.server_command(),
+            None => &self.server_command,
         }
     }
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).ok_or_else(|| "expected a duration like 10s, 250ms or 2m".to_owned())
 }
 

@@ -1,10 +1,10 @@
 //! `mcpdeck list`: connects to all servers, asks for what is wanted, prints, and says how it went.
 
-use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::args::{Args, What};
+use super::args::Args;
+use super::command::What;
 use super::exit::Exit;
 use super::output;
 use super::run::{complain, hint_if_empty, prepare, printing, settled, with_engine};
@@ -24,10 +24,7 @@ pub fn run(args: &Args, what: What) -> anyhow::Result<Exit> {
         Ok(prepared) => prepared,
         Err(exit) => return Ok(exit),
     };
-    let how = How {
-        json: args.global.json,
-        quiet: args.global.quiet,
-    };
+    let how = How::new(args);
     hint_if_empty(args, &prepared);
     if prepared.definitions.is_empty() {
         return print(how, &AppState::default(), what);
@@ -35,20 +32,29 @@ pub fn run(args: &Args, what: What) -> anyhow::Result<Exit> {
     let interest = what.method().map_or(Interest::ALL, Interest::only);
     let servers = prepared.definitions.len();
     with_engine(&prepared, interest, async |handle| {
-        let state = settled(&handle, servers, args.global.timeout).await;
-        let state = match args.global.timeout {
-            Some(within) => unfinished_failed(&state, within),
-            None => state,
-        };
+        let state = settled(args, &handle, servers).await;
+        let state = within_timeout(args, state);
         printing(move || print(how, &state, what)).await
     })
 }
 
 /// How a result is printed.
 #[derive(Debug, Clone, Copy)]
-struct How {
-    json: bool,
-    quiet: bool,
+pub struct How {
+    /// As one JSON object.
+    pub json: bool,
+    /// Without hints.
+    pub quiet: bool,
+}
+
+impl How {
+    /// What the command line says of it.
+    pub const fn new(args: &Args) -> Self {
+        Self {
+            json: args.global.json,
+            quiet: args.global.quiet,
+        }
+    }
 }
 
 /// Prints the state and judges it.
@@ -58,11 +64,7 @@ fn print(how: How, state: &AppState, what: What) -> anyhow::Result<Exit> {
     } else {
         output::print_text(state, what)
     };
-    match printed {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
-        // Whoever reads has seen enough.
-        Ok(()) | Err(_) => {}
-    }
+    output::quiet_if_closed(printed)?;
     if !how.json {
         for (server, error) in all_errors(state) {
             // The table of servers has the connection's error already.
@@ -71,17 +73,31 @@ fn print(how: How, state: &AppState, what: What) -> anyhow::Result<Exit> {
             }
         }
     }
-    if !how.quiet {
-        for server in state.servers.iter() {
-            if server.status == Status::Untrusted {
-                complain(&format!(
-                    "{}: not started: it is of a project file that was not approved; --trust starts it this once",
-                    server.name
-                ));
-            }
+    say_untrusted(how, state);
+    Ok(judge(state))
+}
+
+/// Says which servers were not started because nobody approved them.
+pub fn say_untrusted(how: How, state: &AppState) {
+    if how.quiet {
+        return;
+    }
+    for server in state.servers.iter() {
+        if server.status == Status::Untrusted {
+            complain(&format!(
+                "{name}: not started: it is of a project file that was not approved; approve it with: mcpdeck trust {name}; --trust starts it this once",
+                name = server.name
+            ));
         }
     }
-    Ok(judge(state))
+}
+
+/// The state after `--timeout`, if one was given.
+pub fn within_timeout(args: &Args, state: Arc<AppState>) -> Arc<AppState> {
+    match args.global.timeout {
+        Some(within) => unfinished_failed(&state, within),
+        None => state,
+    }
 }
 
 /// Servers that did not finish in time have failed, and show nothing of what they had begun.
@@ -124,7 +140,7 @@ fn failed(server: &ServerSnapshot, within: Duration) -> ServerSnapshot {
 }
 
 /// The exit code for what is shown.
-fn judge(state: &AppState) -> Exit {
+pub fn judge(state: &AppState) -> Exit {
     let mut exit = Exit::Success;
     for (_, error) in all_errors(state) {
         if error.failure.kind == FailureKind::Auth {

@@ -5,7 +5,9 @@ use std::io::{self, IsTerminal, Write};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
-use super::args::What;
+use super::command::What;
+use super::exit::Exit;
+use super::table::Table;
 use crate::app::report::{ErrorJson, ItemJson, ServerJson, all_errors};
 use crate::domain::catalog::Slot;
 use crate::domain::text;
@@ -97,6 +99,29 @@ pub fn print_object(object: &impl Serialize) -> io::Result<()> {
     out.flush()
 }
 
+/// Prints the text as it is.
+///
+/// # Errors
+///
+/// What the system says of the write.
+pub fn print_plain(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// A closed pipe is success: whoever reads has seen enough.
+///
+/// # Errors
+///
+/// Every other failure of a write.
+pub fn quiet_if_closed(written: io::Result<()>) -> anyhow::Result<Exit> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        Ok(()) | Err(_) => Ok(Exit::Success),
+    }
+}
+
 /// Prints the state as text: a table on a terminal, tab-separated lines elsewhere.
 ///
 /// # Errors
@@ -104,11 +129,11 @@ pub fn print_object(object: &impl Serialize) -> io::Result<()> {
 /// What the system says of the write.
 pub fn print_text(state: &AppState, what: What) -> io::Result<()> {
     let mut table = match what {
-        What::Servers => Table::new(&["NAME", "STATUS", "ERROR"]),
-        What::Resources => Table::new(&["SERVER", "URI", "TITLE"]),
-        What::Templates => Table::new(&["SERVER", "URI TEMPLATE", "TITLE"]),
-        What::Tools | What::Prompts => Table::new(&["SERVER", "NAME", "TITLE"]),
-        What::All => Table::new(&["SERVER", "URI OR NAME", "TITLE"]),
+        What::Servers => Table::new(["NAME", "STATUS", "ERROR"]),
+        What::Resources => Table::new(["SERVER", "URI", "TITLE"]),
+        What::Templates => Table::new(["SERVER", "URI TEMPLATE", "TITLE"]),
+        What::Tools | What::Prompts => Table::new(["SERVER", "NAME", "TITLE"]),
+        What::All => Table::new(["SERVER", "URI OR NAME", "TITLE"]),
     };
     if what == What::Servers {
         for server in state.servers.iter() {
@@ -127,7 +152,7 @@ pub fn print_text(state: &AppState, what: What) -> io::Result<()> {
     table.print()
 }
 
-fn add_items<T: Slot>(table: &mut Table, server: &ServerSnapshot, what: What) {
+fn add_items<T: Slot>(table: &mut Table<3>, server: &ServerSnapshot, what: What) {
     if what.shows(T::METHOD) {
         for item in T::of(&server.catalog).items.iter() {
             table.row([server.name.as_str(), &key_cell(item.key()), item.label()]);
@@ -140,65 +165,4 @@ fn add_items<T: Slot>(table: &mut Table, server: &ServerSnapshot, what: What) {
 fn key_cell(key: &str) -> String {
     let one_line = key.replace("\r\n", " ").replace(['\r', '\n'], " ");
     text::cell(&text::visible(&one_line)).into_owned()
-}
-
-/// Rows of three cells.
-struct Table {
-    header: [&'static str; 3],
-    rows: Vec<[String; 3]>,
-}
-
-impl Table {
-    const fn new(header: &'static [&'static str; 3]) -> Self {
-        Self {
-            header: *header,
-            rows: Vec::new(),
-        }
-    }
-
-    /// Adds a row; a line break or tab inside a value becomes a space.
-    fn row(&mut self, cells: [&str; 3]) {
-        self.rows
-            .push(cells.map(|cell| text::cell(cell).into_owned()));
-    }
-
-    fn print(&self) -> io::Result<()> {
-        let stdout = io::stdout();
-        let is_terminal = stdout.is_terminal();
-        let mut out = io::BufWriter::with_capacity(64 * 1024, stdout.lock());
-        if is_terminal {
-            self.print_aligned(&mut out)?;
-        } else {
-            for row in &self.rows {
-                writeln!(out, "{}", row.join("\t"))?;
-            }
-        }
-        out.flush()
-    }
-
-    /// The last column is as long as it is: a terminal breaks it, nothing is cut.
-    fn print_aligned(&self, out: &mut impl Write) -> io::Result<()> {
-        if self.rows.is_empty() {
-            return Ok(());
-        }
-        let width = |column: usize| {
-            self.rows
-                .iter()
-                .map(|row| text::width(&row[column]))
-                .chain([self.header[column].len()])
-                .max()
-                .unwrap_or(0)
-        };
-        let widths = [width(0), width(1)];
-        let mut line = |cells: [&str; 3]| {
-            let pad = |column: usize| " ".repeat(widths[column] - text::width(cells[column]) + 2);
-            let text = format!("{}{}{}{}{}", cells[0], pad(0), cells[1], pad(1), cells[2]);
-            writeln!(out, "{}", text.trim_end())
-        };
-        line(self.header)?;
-        for [a, b, c] in &self.rows {
-            line([a, b, c])?;
-        }
-        Ok(())
-    }
 }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::args::Args;
 use super::exit::Exit;
-use super::output::print_object;
+use super::output::{print_object, quiet_if_closed};
 use super::run::{
     Prepared, complain, is_named, not_found, prepare, printing, settled, with_engine,
 };
@@ -94,20 +94,20 @@ async fn fetch(
         )
     };
     let started = Instant::now();
-    let state = settled(handle, 1, args.global.timeout).await;
+    let state = settled(args, handle, 1).await;
     let status = state.server(name).map(|server| &server.status);
     match (status, args.global.timeout) {
         (Some(Status::Connected(_)), _) => {}
         (Some(Status::Disabled), _) => {
             return Err(Failure::new(
                 FailureKind::Config,
-                "the server is disabled; set enabled = true in its definition",
+                "the server is disabled; set enabled = true in its definition, or mcpdeck enable it",
             ));
         }
         (Some(Status::Untrusted), _) => {
             return Err(Failure::new(
                 FailureKind::Config,
-                "the server is of a project file that was not approved; --trust starts it this once",
+                "the server is of a project file that was not approved; approve it with mcpdeck trust, or --trust starts it this once",
             ));
         }
         (Some(Status::Failed(failure) | Status::NeedsAuth(failure)), _) => {
@@ -221,13 +221,5 @@ impl Read {
             }
         }
         Ok(Bytes { bytes, removed })
-    }
-}
-
-/// A closed pipe is success: whoever reads has seen enough.
-fn quiet_if_closed(written: io::Result<()>) -> anyhow::Result<Exit> {
-    match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-        Ok(()) | Err(_) => Ok(Exit::Success),
     }
 }

@@ -1,13 +1,12 @@
 //! What every headless command does first and last: read the config, start an engine, wait, end.
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::time::{Instant, timeout_at};
 
 use super::args::Args;
 use super::exit::Exit;
+use super::progress;
 use crate::app::config_store::{LoadRequest, Loaded, load, process_environment};
 use crate::app::signal::signal;
 use crate::app::{Definition, Engine, EngineHandle, EngineOptions, Face, Ladder};
@@ -43,31 +42,14 @@ pub fn prepare(args: &Args) -> Result<Prepared, Exit> {
             "--server chooses among configured servers; a server given on the command line is the only one".into(),
         ));
     }
-    let environment = process_environment();
-    let request = LoadRequest {
-        files: args.global.config.clone(),
-        settings_only: is_adhoc,
-        environment,
-    };
+    let request = load_request(args, is_adhoc);
     let mut loaded = load(&request).map_err(|error| usage(error.to_string()))?;
     if is_adhoc {
-        let options = &args.adhoc;
-        let given = AdHoc {
-            command,
-            url: options.url.as_deref(),
-            env: &options.env,
-            inherit_env: options.inherit_env,
-            cwd: options.cwd.as_deref(),
-            headers: &options.header,
-            transport: options.transport.as_deref(),
-            protocol: options.protocol.as_deref(),
-        };
-        let entry = adhoc(&given, &loaded.environment).map_err(|error| usage(error.to_string()))?;
+        let entry =
+            adhoc(&given(args), &loaded.environment).map_err(|error| usage(error.to_string()))?;
         loaded.entries = vec![entry];
-    } else if let Some(option) = adhoc_option(args) {
-        return Err(usage(format!(
-            "{option} belongs to a server given on the command line: add --url URL or -- COMMAND"
-        )));
+    } else if let Some(exit) = refuse_adhoc(args) {
+        return Err(exit);
     }
     if args.global.trust {
         for entry in &mut loaded.entries {
@@ -93,6 +75,40 @@ pub fn prepare(args: &Args) -> Result<Prepared, Exit> {
     })
 }
 
+/// What is to be loaded by what the command line says.
+pub fn load_request(args: &Args, settings_only: bool) -> LoadRequest {
+    LoadRequest {
+        files: args.global.config.clone(),
+        settings_only,
+        environment: process_environment(),
+    }
+}
+
+/// The server that the command line describes.
+pub fn given(args: &Args) -> AdHoc<'_> {
+    let options = &args.adhoc;
+    AdHoc {
+        command: args.server_command(),
+        url: options.url.as_deref(),
+        env: &options.env,
+        inherit_env: options.inherit_env,
+        cwd: options.cwd.as_deref(),
+        headers: &options.header,
+        transport: options.transport.as_deref(),
+        protocol: options.protocol.as_deref(),
+    }
+}
+
+/// Says that options of a server given on the command line stand where there is none.
+pub fn refuse_adhoc(args: &Args) -> Option<Exit> {
+    let url = args.adhoc.url.is_some().then_some("--url");
+    let option = url.or_else(|| adhoc_option(args))?;
+    complain(&format!(
+        "{option} belongs to a server given on the command line: with -- COMMAND or --url URL, of a command that takes one"
+    ));
+    Some(Exit::Usage)
+}
+
 /// The first option that only a server of the command line can have.
 fn adhoc_option(args: &Args) -> Option<&'static str> {
     let options = &args.adhoc;
@@ -109,7 +125,7 @@ fn adhoc_option(args: &Args) -> Option<&'static str> {
 }
 
 /// Keeps the servers of `--server`, in config order.
-fn choose(loaded: &mut Loaded, wanted: &[String]) -> Result<(), Exit> {
+pub fn choose(loaded: &mut Loaded, wanted: &[String]) -> Result<(), Exit> {
     for name in wanted {
         if !loaded
             .entries
@@ -146,20 +162,49 @@ pub fn not_found(name: &str, loaded: &Loaded) -> String {
 /// Says on stderr that there is no server at all, and how to get one.
 pub fn hint_if_empty(args: &Args, prepared: &Prepared) {
     if prepared.definitions.is_empty() && !args.global.quiet {
-        let place = prepared
-            .loaded
-            .write_path
-            .as_ref()
-            .map_or_else(String::new, |path| format!(" to {}", path.display()));
-        complain(&format!(
-            "no servers are configured; add some{place}, name a file with --config, or try: mcpdeck list all -- mcpdeck demo-server"
-        ));
+        complain(&empty_hint(prepared.loaded.write_path.as_deref()));
     }
+}
+
+/// How to get a first server.
+pub fn empty_hint(path: Option<&Path>) -> String {
+    let place = path.map_or_else(String::new, |path| format!(" to {}", path.display()));
+    format!(
+        "no servers are configured; add some{place}, name a file with --config, or try: mcpdeck list all -- mcpdeck demo-server"
+    )
 }
 
 /// A line on stderr. If nobody reads it, there is nobody to tell.
 pub fn complain(message: &str) {
     let _ = writeln!(std::io::stderr().lock(), "mcpdeck: {message}");
+}
+
+/// What an engine of a command is for.
+#[derive(Debug, Clone, Copy)]
+pub struct Run {
+    interest: Interest,
+    live: bool,
+    ladder: Ladder,
+}
+
+impl Run {
+    /// Asked once, and ended quickly.
+    pub const fn once(interest: Interest) -> Self {
+        Self {
+            interest,
+            live: false,
+            ladder: Ladder::BRISK,
+        }
+    }
+
+    /// Changes are followed, and servers have time to end.
+    pub const fn live(interest: Interest) -> Self {
+        Self {
+            interest,
+            live: true,
+            ladder: Ladder::PATIENT,
+        }
+    }
 }
 
 /// Runs the task over an engine with the servers, on this thread; then ends the servers, quickly
@@ -176,27 +221,44 @@ pub fn with_engine<F>(
 where
     F: Future<Output = anyhow::Result<Exit>>,
 {
+    run_engine(prepared, Run::once(interest), async |handle| {
+        handle.put(prepared.definitions.clone()).await;
+        task(handle).await
+    })
+}
+
+/// Runs the task over an engine that has no servers yet, as [`with_engine`].
+///
+/// # Errors
+///
+/// As of [`with_engine`].
+pub fn run_engine<F>(
+    prepared: &Prepared,
+    run: Run,
+    task: impl FnOnce(EngineHandle) -> F,
+) -> anyhow::Result<Exit>
+where
+    F: Future<Output = anyhow::Result<Exit>>,
+{
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let options = EngineOptions {
         face: Face::Cli,
-        interest,
-        live: false,
+        interest: run.interest,
+        live: run.live,
         settings: prepared.loaded.settings.clone(),
     };
     let exit = runtime.block_on(async {
         let engine = Engine::start(options);
-        let handle = engine.handle();
-        handle.put(prepared.definitions.clone()).await;
         let exit = tokio::select! {
-            exit = task(handle) => exit,
+            exit = task(engine.handle()) => exit,
             ended = signal() => ended.map(Exit::from).map_err(Into::into),
         };
-        engine.shutdown(Ladder::BRISK).await;
+        engine.shutdown(run.ladder).await;
         exit
     });
-    // Printing that was given up must not keep us.
+    // Printing that was given up, or a blocking read of a config file, must not keep us.
     runtime.shutdown_background();
     exit
 }
@@ -213,24 +275,22 @@ pub async fn printing(
     tokio::task::spawn_blocking(print).await?
 }
 
-/// Waits until nothing is under way any more, or the deadline.
-pub async fn settled(
-    handle: &EngineHandle,
-    servers: usize,
-    within: Option<Duration>,
-) -> Arc<AppState> {
+/// Waits until nothing is under way any more, or until `--timeout` is over.
+pub async fn settled(args: &Args, handle: &EngineHandle, servers: usize) -> Arc<AppState> {
     let mut states = handle.state();
     let all_settled = states.wait_for(|state| {
         state.servers.len() == servers && state.servers.iter().all(|server| server.is_settled())
     });
-    match within {
-        Some(within) => {
-            let deadline = Instant::now() + within;
-            let _ = timeout_at(deadline, all_settled).await;
+    let deadline = async {
+        match args.global.timeout {
+            Some(within) => tokio::time::sleep(within).await,
+            None => std::future::pending().await,
         }
-        None => {
-            let _ = all_settled.await;
-        }
+    };
+    tokio::select! {
+        _ = all_settled => {}
+        () = deadline => {}
+        () = progress::show(handle, args.global.quiet) => {}
     }
     handle.snapshot()
 }

@@ -355,7 +355,7 @@ fn pairs(values: &[(String, Written)], masked: bool) -> Value {
 }
 
 /// The duration as it is written in a file, exact to the nanosecond.
-fn format_duration(duration: Duration) -> String {
+pub(super) fn format_duration(duration: Duration) -> String {
     let nanos = duration.subsec_nanos();
     if nanos == 0 {
         return format!("{}s", duration.as_secs());

@@ -36,6 +36,11 @@ pub enum Note {
         /// The file.
         file: Arc<Path>,
     },
+    /// The approvals of project files cannot be read, so that none holds.
+    NoApprovals {
+        /// Why, with the name of the file.
+        reason: Arc<str>,
+    },
 }
 
 impl fmt::Display for Note {
@@ -56,6 +61,9 @@ impl fmt::Display for Note {
                 "inherit_env in [settings] of {} is ignored: a project file cannot pass on the environment",
                 file.display()
             ),
+            Self::NoApprovals { reason } => {
+                write!(f, "no approval of a project file holds: {reason}")
+            }
         }
     }
 }

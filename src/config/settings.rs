@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
+use super::entry::format_duration;
 use super::fields::Fields;
 use super::problem::ConfigProblem;
 use super::source::Source;
@@ -58,6 +61,25 @@ patch! {
     mouse: bool,
 }
 
+/// The settings with the keys of our TOML.
+#[must_use]
+pub fn settings_json(settings: &Settings) -> Value {
+    json!({
+        "connect_timeout": format_duration(settings.connect_timeout),
+        "request_timeout": format_duration(settings.request_timeout),
+        "traversal_timeout": format_duration(settings.traversal_timeout),
+        "probe_timeout": format_duration(settings.probe_timeout),
+        "local_concurrency": settings.local_concurrency,
+        "remote_concurrency": settings.remote_concurrency,
+        "reconnect_attempts": settings.reconnect_attempts,
+        "debounce": format_duration(settings.debounce),
+        "inherit_env": settings.inherit_env,
+        "theme": settings.theme,
+        "ascii": settings.ascii,
+        "mouse": settings.mouse,
+    })
+}
+
 /// More than this many at once is certainly a mistake.
 const MOST_AT_ONCE: u32 = 1_000;
 
@@ -88,4 +110,16 @@ pub(super) fn read(source: &Arc<Source>, pairs: &[Pair]) -> Result<SettingsPatch
 fn at_once(fields: &mut Fields<'_>, key: &str) -> Option<usize> {
     let number = fields.whole::<u32>(key, 1, MOST_AT_ONCE)?;
     usize::try_from(number).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_is_shown() {
+        let shown = settings_json(&Settings::default());
+        let keys: Vec<&String> = shown.as_object().unwrap().keys().collect();
+        assert_eq!(keys, SettingsPatch::KEYS);
+    }
 }

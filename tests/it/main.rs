@@ -8,12 +8,19 @@
 )]
 
 mod architecture;
+mod assets;
+mod check;
 mod cli;
 mod client;
+mod commands;
+mod config;
 mod deck;
 mod discovery;
 mod fake_server;
 #[cfg(target_os = "linux")]
 mod process;
 mod real;
+mod reload;
 mod support;
+mod trust;
+mod watch;

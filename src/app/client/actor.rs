@@ -228,6 +228,10 @@ impl ClientActor {
                 self.known_era = None;
                 self.redefine(definition);
             }
+            Request::Relocate(definition) => {
+                self.definition = definition;
+                self.shown.dirty = true;
+            }
             Request::LinesSince { seq, reply } => {
                 let _ = reply.send(self.lines.since(seq));
             }

@@ -138,6 +138,10 @@ impl ClientHandle {
         self.tell(Request::Replace(definition)).await;
     }
 
+    pub(crate) async fn relocate(&self, definition: Arc<Definition>) {
+        self.tell(Request::Relocate(definition)).await;
+    }
+
     /// Delivers the request; a client that has ended has nothing left to do.
     async fn tell(&self, request: Request) {
         if self.mailbox.send(request).await.is_err() {

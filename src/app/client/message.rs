@@ -52,6 +52,8 @@ pub(super) enum Request {
     Reconnect,
     /// Another definition under the same name.
     Replace(Arc<Definition>),
+    /// The same definition, written at another place.
+    Relocate(Arc<Definition>),
     /// The kept lines after a number.
     LinesSince {
         seq: u64,

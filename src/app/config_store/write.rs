@@ -130,7 +130,7 @@ fn belongs_to_other(
     Ok(file.format != Format::Ours)
 }
 
-fn io_error(path: &Path, error: &io::Error) -> StoreError {
+pub(super) fn io_error(path: &Path, error: &io::Error) -> StoreError {
     StoreError::Io {
         file: path.to_owned(),
         reason: io_reason(error).into(),
@@ -188,7 +188,7 @@ fn is_writable(_path: &Path) -> bool {
 
 /// The lock that every mcpdeck takes to edit a file; it ends with the handle. It is a file in the
 /// state folder; where that cannot be had, the folder of the edited file serves.
-fn lock(target: &Path, environment: &Environment) -> io::Result<Option<File>> {
+pub(super) fn lock(target: &Path, environment: &Environment) -> io::Result<Option<File>> {
     let state = state_folder(environment).and_then(|folder| {
         create_folder(&folder).ok()?;
         let mut options = OpenOptions::new();
@@ -228,7 +228,7 @@ fn create_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Puts the text in the place of the file; `false` where the file is no longer the old one.
-fn replace(target: &Path, old: Option<&str>, text: &str) -> io::Result<bool> {
+pub(super) fn replace(target: &Path, old: Option<&str>, text: &str) -> io::Result<bool> {
     let folder = target.parent().unwrap_or(Path::new("."));
     if old.is_none() {
         create_folder(folder)?;

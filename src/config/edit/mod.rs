@@ -18,6 +18,7 @@ use serde_json::Value as Json;
 
 use self::locate::{Located, SERVERS};
 use self::remove::Piece;
+pub use self::write::table_text;
 use super::entry::Definition;
 use super::tree::{Node, Pair, Value, parse_toml};
 use crate::domain::ServerName;

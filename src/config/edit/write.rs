@@ -70,17 +70,28 @@ pub(super) fn inserted(text: &str, at: usize, gap: &str, name: &str, server: &Va
     replaced(text, &(at..at), &format!("{table}{gap}"))
 }
 
-/// The lines of the table.
+/// The lines of a server's table.
 fn table(key: &str, server: &Value, end: &str) -> String {
-    let pairs = server
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(key, value)| {
-            let key = toml_edit::Key::new(key.as_str());
-            format!("{} = {}{end}", key.display_repr(), toml_value(value))
-        });
-    std::iter::once(format!("[{SERVERS}.{key}]{end}"))
+    lines_of(&format!("{SERVERS}.{key}"), server, end)
+}
+
+/// The table as text, its keys one a line: for a person to look at.
+#[must_use]
+pub fn table_text(path: &[&str], table: &Value) -> String {
+    let keys = path.iter().map(|key| {
+        let key = toml_edit::Key::new(*key);
+        key.display_repr().into_owned()
+    });
+    lines_of(&keys.collect::<Vec<_>>().join("."), table, "\n")
+}
+
+fn lines_of(header: &str, table: &Value, end: &str) -> String {
+    let pairs = table.as_object().into_iter().flatten();
+    let pairs = pairs.map(|(key, value)| {
+        let key = toml_edit::Key::new(key.as_str());
+        format!("{} = {}{end}", key.display_repr(), toml_value(value))
+    });
+    std::iter::once(format!("[{header}]{end}"))
         .chain(pairs)
         .collect()
 }

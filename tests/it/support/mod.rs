@@ -9,3 +9,4 @@ pub mod handle;
 pub mod launch;
 pub mod program;
 pub mod rig;
+pub mod site;

@@ -1,0 +1,96 @@
+//! What to do about a failure, where there is something to do.
+
+use crate::domain::{DiscoveryError, FailureKind, ServerSnapshot, Status, TransportKind};
+
+/// What to do about the server, said for its connection or else for its first failed listing.
+#[must_use]
+pub fn hint(server: &ServerSnapshot) -> Option<String> {
+    if server.status == Status::Untrusted {
+        return Some(format!(
+            "look at it and approve it: mcpdeck trust {}",
+            server.name
+        ));
+    }
+    server.errors.first().map(|error| of_error(server, error))
+}
+
+/// What to do about one failure.
+#[must_use]
+pub fn of_error(server: &ServerSnapshot, error: &DiscoveryError) -> String {
+    let message = &*error.failure.message;
+    let target = &server.target;
+    match error.failure.kind {
+        FailureKind::Config => config_hint(message),
+        FailureKind::Auth => format!(
+            "log in with: mcpdeck login {}; or give it a token in `headers`",
+            server.name
+        ),
+        FailureKind::Connect if message.contains("command not found") => {
+            "install it, or give the full path of the program as its command".to_owned()
+        }
+        FailureKind::Connect if message.contains("permission denied") => {
+            "make the program executable".to_owned()
+        }
+        FailureKind::Connect if message.contains("protocol version") => {
+            "update the server, or mcpdeck: they have no version of the protocol in common"
+                .to_owned()
+        }
+        FailureKind::Connect => match server.transport {
+            TransportKind::Stdio => format!("run it by hand to see what it says: {target}"),
+            TransportKind::Http | TransportKind::Sse => {
+                format!("see that the server runs and that the URL is right: {target}")
+            }
+        },
+        FailureKind::Timeout => match (error.method, server.transport) {
+            (Some(_), _) => {
+                "give it more time with request_timeout and traversal_timeout".to_owned()
+            }
+            (None, TransportKind::Stdio) => format!(
+                "give it more time with connect_timeout, or run it by hand to see what it waits for: {target}"
+            ),
+            (None, TransportKind::Http | TransportKind::Sse) => format!(
+                "give it more time with connect_timeout, or see that the URL is right: {target}"
+            ),
+        },
+        FailureKind::Closed => "see its last words in the deck, tab Stderr: mcpdeck".to_owned(),
+        FailureKind::Rpc { .. }
+        | FailureKind::Malformed
+        | FailureKind::RepeatedCursor
+        | FailureKind::PageLimit
+        | FailureKind::ItemLimit
+        | FailureKind::ByteLimit => {
+            "this is for the author of the server: what it answers cannot be used".to_owned()
+        }
+    }
+}
+
+fn config_hint(message: &str) -> String {
+    let variable = message
+        .strip_prefix("environment variable ")
+        .and_then(|rest| rest.strip_suffix(" is not set"));
+    match variable {
+        Some(name) => format!("set {name}, or give it a default: ${{{name}:-text}}"),
+        None if message.contains("set the environment variable") => {
+            "set the variable; mcpdeck does not ask for inputs".to_owned()
+        }
+        None => "correct the entry; mcpdeck config check shows the place".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_variable_is_named() {
+        let check = |message: &str, expected: &str| assert_eq!(config_hint(message), expected);
+        check(
+            "environment variable X is not set",
+            "set X, or give it a default: ${X:-text}",
+        );
+        check(
+            "c.toml:1:1: unknown key `x`",
+            "correct the entry; mcpdeck config check shows the place",
+        );
+    }
+}

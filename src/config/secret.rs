@@ -1,0 +1,307 @@
+//! Which texts of a definition look like secrets, by their name or by themselves.
+//!
+//! A guess, for warnings and for what is shown to a person; nothing is kept safe by it alone.
+
+use std::ops::Range;
+
+/// Words in the name of a variable, header or option whose value is most likely a secret.
+const NAMES: &[&str] = &[
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "apikey",
+    "key",
+    "auth",
+    "authorization",
+    "credential",
+    "credentials",
+    "cookie",
+    "pat",
+    "dsn",
+];
+
+/// Names that have one of the words and are no secrets.
+const PUBLIC: &[&str] = &[
+    "keyid",
+    "publickey",
+    "keyfile",
+    "keypath",
+    "authmethod",
+    "authtype",
+];
+
+/// How tokens of well-known services begin.
+const PREFIXES: &[&str] = &[
+    "sk-",
+    "sk_",
+    "pk_live_",
+    "rk_live_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xapp-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+    "eyJ",
+    "ntn_",
+    "secret_",
+    "lin_api_",
+    "figd_",
+    "hf_",
+    "tvly-",
+    "fc-",
+    "npm_",
+    "pypi-",
+    "dop_v1_",
+    "shpat_",
+    "SG.",
+    "key-",
+];
+
+/// Words that stand where a secret should be filled in.
+const PLACEHOLDERS: &[&str] = &[
+    "your",
+    "xxx",
+    "changeme",
+    "replace",
+    "example",
+    "placeholder",
+    "insert",
+    "todo",
+    "...",
+    "***",
+];
+
+/// Whether what has this name is most likely a secret.
+#[must_use]
+pub fn is_secret_name(name: &str) -> bool {
+    let words = words(name);
+    let joined = words.concat();
+    if PUBLIC.iter().any(|public| joined.ends_with(public)) {
+        return false;
+    }
+    joined.ends_with("apikey") || words.iter().any(|word| NAMES.contains(&&**word))
+}
+
+/// Where in the value of this name a secret is written out, rather than a variable; for a header
+/// with a scheme (`Bearer abc`) what stands behind it.
+#[must_use]
+pub fn literal_in(name: &str, value: &str) -> Option<Range<usize>> {
+    let range = credential(value);
+    let text = &value[range.clone()];
+    let is_secret = is_secret_name(name) && may_be_secret(text) || is_token(text);
+    is_secret.then_some(range)
+}
+
+/// Where in an argument a secret is written out. `before` is the argument in front of it.
+#[must_use]
+pub fn literal_in_argument(before: Option<&str>, argument: &str) -> Option<Range<usize>> {
+    if let Some((name, value)) = argument.split_once('=')
+        && name.starts_with('-')
+    {
+        let start = name.len() + 1;
+        let range = literal_in(name, value)?;
+        return Some(start + range.start..start + range.end);
+    }
+    // `--header "Authorization: Bearer abc"`, as mcp-remote has it.
+    if let Some((name, value)) = argument.split_once(':')
+        && is_secret_name(name)
+        && !value.starts_with("//")
+    {
+        let start = name.len() + 1 + (value.len() - value.trim_start().len());
+        let range = literal_in(name, value.trim())?;
+        return Some(start + range.start..start + range.end);
+    }
+    let name = before.filter(|before| before.starts_with('-') && !before.contains('='));
+    literal_in(name.unwrap_or_default(), argument)
+}
+
+/// Where in a URL a secret is written out: a password, or a value in the query.
+#[must_use]
+pub fn literal_in_url(url: &str) -> Option<Range<usize>> {
+    let (base, query) = url.split_once('?').unwrap_or((url, ""));
+    let host_start = base.find("://").map_or(0, |at| at + 3);
+    let host = base[host_start..].split('/').next().unwrap_or_default();
+    if let Some((user, _)) = host.rsplit_once('@')
+        && let Some((name, password)) = user.split_once(':')
+        && may_be_secret(password)
+    {
+        let start = host_start + name.len() + 1;
+        return Some(start..start + password.len());
+    }
+    let mut at = base.len() + 1;
+    for pair in query.split('&') {
+        if let Some((name, value)) = pair.split_once('=')
+            && let Some(range) = literal_in(name, value)
+        {
+            let start = at + name.len() + 1;
+            return Some(start + range.start..start + range.end);
+        }
+        at += pair.len() + 1;
+    }
+    let mut at = base.len();
+    for part in base.rsplit('/') {
+        at -= part.len();
+        if is_token(part) {
+            return Some(at..at + part.len());
+        }
+        at = at.saturating_sub(1);
+    }
+    None
+}
+
+/// The value behind a scheme.
+fn credential(value: &str) -> Range<usize> {
+    for scheme in ["Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token "] {
+        if let Some(rest) = value.strip_prefix(scheme) {
+            let start = value.len() - rest.trim_start().len();
+            return start..value.len();
+        }
+    }
+    0..value.len()
+}
+
+/// Whether the text looks like a token wherever it stands.
+fn is_token(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '=' | '+');
+    text.len() >= 16
+        && text.chars().all(is_plain)
+        && may_be_secret(text)
+        && PREFIXES.iter().any(|prefix| text.starts_with(prefix))
+}
+
+/// Whether the text can be a secret at all: no variable, no placeholder, no switch.
+fn may_be_secret(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let is_path = text.starts_with(['/', '.', '~']) || text.contains("://");
+    let is_switch = matches!(
+        &*lower,
+        "true" | "false" | "none" | "null" | "oauth" | "auto"
+    );
+    text.len() >= 4
+        && !text.contains("${")
+        && !text.contains("{env:")
+        && !text.contains("{file:")
+        && !text.starts_with(['<', '$', '%', '['])
+        && !is_path
+        && !is_switch
+        && !PLACEHOLDERS.iter().any(|word| lower.contains(word))
+}
+
+/// `apiKey`, `API_KEY` and `--api-key` as `api`, `key`.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for c in name.chars() {
+        let starts = !c.is_ascii_alphanumeric() || c.is_ascii_uppercase() && was_lower;
+        if starts {
+            words.push(String::new());
+        }
+        if let (true, Some(word)) = (c.is_ascii_alphanumeric(), words.last_mut()) {
+            word.push(c.to_ascii_lowercase());
+        }
+        was_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_secrets() {
+        let check =
+            |name: &str, expected: bool| assert_eq!(is_secret_name(name), expected, "{name}");
+        for name in [
+            "TOKEN",
+            "API_KEY",
+            "apiKey",
+            "OPENAI_APIKEY",
+            "X-Api-Key",
+            "--api-key",
+            "Authorization",
+            "DB_PASSWORD",
+            "GITHUB_PAT",
+        ] {
+            check(name, true);
+        }
+        for name in [
+            "PATH",
+            "LOG_LEVEL",
+            "MONKEY",
+            "AWS_ACCESS_KEY_ID",
+            "AUTHOR",
+            "KEY_FILE",
+            "TOKENIZER",
+        ] {
+            check(name, false);
+        }
+    }
+
+    #[test]
+    fn values_are_told_from_references_and_placeholders() {
+        let check = |name: &str, value: &str, expected: Option<&str>| {
+            let found = literal_in(name, value).map(|range| &value[range]);
+            assert_eq!(found, expected, "{name}={value}");
+        };
+        check("TOKEN", "hunter22", Some("hunter22"));
+        check("Authorization", "Bearer hunter22", Some("hunter22"));
+        check("Authorization", "Bearer ${T}", None);
+        check("TOKEN", "${env:TOKEN}", None);
+        check("TOKEN", "<your token>", None);
+        check("API_KEY", "YOUR_API_KEY", None);
+        check("TOKEN", "", None);
+        check("LOG", "debug", None);
+        check(
+            "X",
+            "ghp_0123456789abcdef0123",
+            Some("ghp_0123456789abcdef0123"),
+        );
+        check("KEY_FILE", "/etc/key", None);
+        check("USE_AUTH", "true", None);
+    }
+
+    #[test]
+    fn arguments_and_urls_are_looked_at() {
+        let check = |before: Option<&str>, argument: &str, expected: Option<&str>| {
+            let found = literal_in_argument(before, argument).map(|range| &argument[range]);
+            assert_eq!(found, expected, "{argument}");
+        };
+        check(Some("--api-key"), "hunter22", Some("hunter22"));
+        check(None, "--token=hunter22", Some("hunter22"));
+        check(
+            Some("--header"),
+            "Authorization: Bearer hunter22",
+            Some("hunter22"),
+        );
+        check(Some("--port"), "8080", None);
+        check(None, "@scope/package", None);
+        check(None, "sk-0123456789abcdef", Some("sk-0123456789abcdef"));
+        let check = |url: &str, expected: Option<&str>| {
+            let found = literal_in_url(url).map(|range| &url[range]);
+            assert_eq!(found, expected, "{url}");
+        };
+        check("https://x/mcp?a=b&api_key=hunter22", Some("hunter22"));
+        check("https://ann:hunter22@x/mcp", Some("hunter22"));
+        check(
+            "https://x/fc-0123456789abcdef/mcp",
+            Some("fc-0123456789abcdef"),
+        );
+        check("https://example.org:80/mcp", None);
+        check("https://x/mcp?api_key=${K}", None);
+        check("é", None);
+    }
+}

@@ -1,0 +1,263 @@
+//! `mcpdeck watch`: a line for every event, and how it ends.
+
+use std::io::{BufRead as _, BufReader, Read};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::fake::{Action, Listing, Reply, Script};
+use crate::support::site::{Site, USER};
+
+/// No line takes longer on a busy machine.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// A running `watch`, its lines as they come.
+#[derive(Debug)]
+pub struct Watching {
+    child: Child,
+    lines: Receiver<String>,
+    seen: Vec<Value>,
+    errors: Receiver<String>,
+    said: String,
+    claimed: Vec<String>,
+}
+
+impl Watching {
+    /// Starts it.
+    pub fn start(site: &Site, args: &[&str]) -> Self {
+        let mut command = site.command(&[&["watch", "--json"], args].concat());
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self {
+            lines: lines(child.stdout.take().unwrap()),
+            errors: lines(child.stderr.take().unwrap()),
+            child,
+            seen: Vec::new(),
+            said: String::new(),
+            claimed: Vec::new(),
+        }
+    }
+
+    /// The next line for which this holds.
+    #[track_caller]
+    pub fn wait(&mut self, what: &str, is: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            let line = self.lines.recv_timeout(DEADLINE);
+            let line = line.unwrap_or_else(|error| {
+                let said: Vec<String> = self.errors.try_iter().collect();
+                panic!("{what}: {error} after {:#?} {said:?}", self.seen)
+            });
+            let value: Value = serde_json::from_str(&line).unwrap();
+            self.seen.push(value.clone());
+            if is(&value) {
+                return value;
+            }
+        }
+    }
+
+    /// Waits for the status of the server.
+    #[track_caller]
+    pub fn status(&mut self, server: &str, status: &str) -> Value {
+        let what = format!("{server} {status}");
+        self.wait(&what, |line| {
+            line["server"] == server && line["status"] == status
+        })
+    }
+
+    /// Waits for one more refresh of the server's tools. Those of several servers come in any
+    /// order.
+    #[track_caller]
+    pub fn refreshed(&mut self, server: &str) {
+        let is = |line: &Value| line["server"] == server && line["kind"] == "tools";
+        let wanted = 1 + self.claimed.iter().filter(|name| *name == server).count();
+        let mut came = self.seen.iter().filter(|line| is(line)).count();
+        while came < wanted {
+            self.wait(&format!("{server} refreshed"), is);
+            came += 1;
+        }
+        self.claimed.push(server.to_owned());
+    }
+
+    /// Waits until stderr has a line with this in it.
+    #[track_caller]
+    pub fn said(&mut self, expected: &str) {
+        loop {
+            let line = self.errors.recv_timeout(DEADLINE);
+            let line =
+                line.unwrap_or_else(|error| panic!("{expected}: {error} after {}", self.said));
+            self.said += &(line + "\n");
+            if self
+                .said
+                .lines()
+                .next_back()
+                .is_some_and(|line| line.contains(expected))
+            {
+                return;
+            }
+        }
+    }
+
+    /// All lines so far.
+    pub fn seen(&self) -> &[Value] {
+        &self.seen
+    }
+
+    /// Ends it, and returns its exit code and what it said on stderr.
+    pub fn signal(mut self, signal: rustix::process::Signal) -> (i32, String) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, signal).unwrap();
+        self.end()
+    }
+
+    fn end(&mut self) -> (i32, String) {
+        let code = self.child.wait().unwrap().code().unwrap_or(-1);
+        let rest: Vec<String> = self.errors.iter().collect();
+        let rest = rest.iter().map(|line| format!("{line}\n"));
+        (
+            code,
+            std::mem::take(&mut self.said) + &rest.collect::<String>(),
+        )
+    }
+}
+
+/// The lines of a stream as they come.
+fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn site(script: &Script) -> Site {
+    let site = Site::new(&[]);
+    site.write(USER, &site.server("a", script));
+    site
+}
+
+#[test]
+fn the_first_catalog_is_a_refresh_and_changes_are_counted() {
+    let script = Script::legacy()
+        .named("tools/list", &["one", "two"])
+        .after_each_list(Action::set_pages(
+            "tools/list",
+            Listing::named("tools/list", &["two", "three"]),
+        ))
+        .after_initialized(Action::list_changed("tools", 3));
+    let site = site(&script);
+    let mut watching = Watching::start(&site, &[]);
+    watching.status("a", "connecting");
+    let connected = watching.status("a", "connected");
+    assert_eq!(connected["error"], Value::Null);
+    assert!(chrono::DateTime::parse_from_rfc3339(connected["time"].as_str().unwrap()).is_ok());
+    let first = watching.wait("first refresh", |line| line["event"] == "refresh");
+    assert_eq!(
+        (&first["kind"], &first["ok"], &first["generation"]),
+        (&"tools".into(), &true.into(), &1.into())
+    );
+    assert_eq!(first["tools"]["total"], 2);
+    assert!(first["ms"].is_u64() && first["error"].is_null());
+    let changed = watching.wait("list_changed", |line| line["event"] == "list_changed");
+    assert_eq!(changed["kind"], "tools");
+    assert!(changed["count"].as_u64().unwrap() >= 1);
+    let second = watching.wait("second refresh", |line| line["event"] == "refresh");
+    assert_eq!(
+        second["tools"],
+        serde_json::json!({"added": 1, "removed": 1, "changed": 0, "total": 2})
+    );
+    assert_eq!(second["generation"], 2);
+    assert_eq!(watching.signal(rustix::process::Signal::INT).0, 130);
+}
+
+#[test]
+fn a_failure_is_told_like_one_of_list() {
+    let script = Script::legacy()
+        .sample()
+        .on("tools/list", Reply::error(-32000, "no idea"));
+    let site = site(&script);
+    let mut watching = Watching::start(&site, &[]);
+    let failed = watching.wait("failure", |line| line["ok"] == false);
+    assert_eq!(failed["error"]["method"], "tools/list");
+    assert_eq!(failed["error"]["kind"], "rpc");
+    assert_eq!(failed["error"]["code"], -32000);
+    assert!(failed.get("tools").is_none());
+    site.write(USER, "servers.b = { command = 'no-such-program' }");
+    let mut watching = Watching::start(&site, &[]);
+    let failed = watching.status("b", "failed");
+    assert_eq!(failed["error"]["kind"], "connect");
+    assert_eq!(failed["error"]["method"], Value::Null);
+}
+
+#[test]
+fn it_ends_with_0_after_its_time_whatever_the_servers_did() {
+    let site = Site::new(&[(USER, "servers.b = { command = 'no-such-program' }")]);
+    let ran = site.run(&["watch", "--for", "300ms"]).ends_with(0);
+    let lines: Vec<Vec<&str>> = ran
+        .stdout
+        .lines()
+        .map(|line| line.split('\t').collect())
+        .collect();
+    assert_eq!((lines[0][1], lines[0][2]), ("b", "connecting"));
+    assert!(
+        lines[1][2].starts_with("failed: could not start: no-such-program"),
+        "{lines:?}"
+    );
+    let ran = site.run(&["watch", "--for", "soon"]).ends_with(2);
+    assert_eq!(ran.stdout, "");
+    site.run(&["watch", "--server", "nope"]).ends_with(4);
+}
+
+#[test]
+fn signals_have_their_exit_codes() {
+    use rustix::process::Signal;
+    for (signal, code) in [(Signal::HUP, 129), (Signal::INT, 130), (Signal::TERM, 143)] {
+        let site = site(&Script::legacy().sample());
+        let mut watching = Watching::start(&site, &[]);
+        watching.status("a", "connected");
+        assert_eq!(watching.signal(signal), (code, String::new()));
+    }
+}
+
+/// `watch | head -1` ends, although nothing more happens.
+#[test]
+fn it_ends_quietly_when_nobody_reads() {
+    let site = site(&Script::legacy().sample());
+    let mut command = site.command(&["watch", "--json"]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("\"refresh\"") {
+        line.clear();
+        stdout.read_line(&mut line).unwrap();
+    }
+    drop(stdout);
+    assert!(child.wait().unwrap().success());
+    let mut stderr = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut stderr)
+        .unwrap();
+    assert_eq!(stderr, "");
+}
