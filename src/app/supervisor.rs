@@ -118,11 +118,12 @@ impl Letter {
         if let Some(definition) = self.replace {
             handle.replace(definition).await;
         }
-        if let Some(definition) = self.relocate {
-            handle.relocate(definition).await;
-        }
         if let Some(enabled) = self.set_enabled {
             handle.set_enabled(enabled).await;
+        }
+        // After the switch, which it holds too: it alone moves nothing.
+        if let Some(definition) = self.relocate {
+            handle.relocate(definition).await;
         }
         if self.reconnect {
             handle.reconnect().await;
