@@ -11,7 +11,7 @@
 //! - [`mcp`]: one connection: process owner, transports, handshake, bounded traversal, strict decoding.
 //! - [`app`]: the client actor that owns a connection, and the engine that merges all
 //!   snapshots into one [`domain::AppState`].
-//! - [`tui`], [`cli`]: two faces over the same engine; they never import each other.
+//! - [`tui`], [`cli`], [`serve`]: three faces over the same engine; they never import each other.
 //! - [`demo`]: a small real MCP server, so that the program shows something without any config.
 //! - [`telemetry`]: the log file.
 //!
@@ -30,5 +30,6 @@ pub mod config;
 pub mod demo;
 pub mod domain;
 pub mod mcp;
+pub mod serve;
 pub mod telemetry;
 pub mod tui;

@@ -15,6 +15,8 @@ pub mod config_store;
 pub mod definition;
 pub mod engine;
 pub mod manager;
+pub mod report;
+pub mod signal;
 pub mod supervisor;
 
 pub use crate::mcp::process::{Ladder, Launch, Launched, Orphans, adopt_orphans};

@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -133,8 +134,41 @@ Exit codes: 0 read, 3 failed, 4 no such server or resource, 5 a log-in is missin
         #[arg(last = true, value_name = "COMMAND")]
         server_command: Vec<String>,
     },
+    /// Be an MCP server that shows a model the resources of all servers
+    #[command(after_help = "\
+Examples:
+  mcpdeck serve                           on stdin and stdout, as agents start it
+  mcpdeck serve --server files            one of the configured servers only
+  mcpdeck serve --http 127.0.0.1:7777     over Streamable HTTP at /mcp
+
+Exit codes: 0 the input ended, 2 wrong usage or config, 129, 130 and 143 ended by a signal.")]
+    Serve {
+        /// What is served, and where
+        #[command(flatten)]
+        options: ServeArgs,
+        /// Start this command as the only server
+        #[arg(last = true, value_name = "COMMAND")]
+        server_command: Vec<String>,
+    },
     /// Be a small MCP server on stdio, to try things with
     DemoServer,
+}
+
+/// Options of `serve`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ServeArgs {
+    /// Serve over HTTP on this address instead of stdin and stdout; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub http: Option<SocketAddr>,
+    /// Let --http listen where other machines can reach it
+    #[arg(long, requires = "http")]
+    pub allow_remote: bool,
+    /// Take the bearer token of --http from this environment variable instead of making one
+    #[arg(long, requires = "http", value_name = "NAME")]
+    pub token_env: Option<String>,
+    /// How long a call waits for servers that still connect [default: 10s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub wait: Option<Duration>,
 }
 
 /// What `list` lists.
@@ -231,9 +265,11 @@ impl Args {
     #[must_use]
     pub fn server_command(&self) -> &[String] {
         match &self.command {
-            Some(Command::List { server_command, .. } | Command::Read { server_command, .. }) => {
-                server_command
-            }
+            Some(
+                Command::List { server_command, .. }
+                | Command::Read { server_command, .. }
+                | Command::Serve { server_command, .. },
+            ) => server_command,
             Some(Command::DemoServer) | None => &self.server_command,
         }
     }

@@ -8,6 +8,7 @@ use super::args::{Args, What};
 use super::exit::Exit;
 use super::output;
 use super::run::{complain, hint_if_empty, prepare, printing, settled, with_engine};
+use crate::app::report::{all_errors, error_line};
 use crate::domain::{
     AppState, DiscoveryError, Failure, FailureKind, Interest, ServerSnapshot, Status,
 };
@@ -63,10 +64,10 @@ fn print(how: How, state: &AppState, what: What) -> anyhow::Result<Exit> {
         Ok(()) | Err(_) => {}
     }
     if !how.json {
-        for (server, error) in output::all_errors(state) {
+        for (server, error) in all_errors(state) {
             // The table of servers has the connection's error already.
             if what != What::Servers || error.method.is_some() {
-                complain(&output::error_line(server, error));
+                complain(&error_line(server, error));
             }
         }
     }
@@ -125,7 +126,7 @@ fn failed(server: &ServerSnapshot, within: Duration) -> ServerSnapshot {
 /// The exit code for what is shown.
 fn judge(state: &AppState) -> Exit {
     let mut exit = Exit::Success;
-    for (_, error) in output::all_errors(state) {
+    for (_, error) in all_errors(state) {
         if error.failure.kind == FailureKind::Auth {
             exit = Exit::NeedsAuth;
         } else {

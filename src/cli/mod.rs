@@ -7,9 +7,9 @@ mod output;
 mod read;
 mod run;
 
-pub use args::{Args, Command};
+pub use args::{Args, Command, ServeArgs};
 pub use exit::Exit;
-pub use run::{Prepared, complain, prepare};
+pub use run::{Prepared, complain, hint_if_empty, prepare};
 
 use args::Command as Cmd;
 
@@ -22,6 +22,6 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         Some(Cmd::List { what, .. }) => list::run(args, *what),
         Some(Cmd::Read { target, output, .. }) => read::run(args, target, output.as_deref()),
-        Some(Cmd::DemoServer) | None => Ok(Exit::Success),
+        Some(Cmd::Serve { .. } | Cmd::DemoServer) | None => Ok(Exit::Success),
     }
 }

@@ -6,98 +6,10 @@ use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
 use super::args::What;
+use crate::app::report::{ErrorJson, ItemJson, ServerJson, all_errors};
 use crate::domain::catalog::Slot;
 use crate::domain::text;
-use crate::domain::{
-    AppState, DiscoveryError, FailureKind, ListMethod, Prompt, Resource, ResourceTemplate,
-    ServerName, ServerSnapshot, Tool,
-};
-
-/// A server as it stands in the JSON output.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ServerJson<'a> {
-    name: &'a str,
-    status: &'a str,
-    transport: &'a str,
-    protocol_version: Option<&'a str>,
-    server_info: Option<ServerInfoJson<'a>>,
-    capabilities: &'a [Box<str>],
-    counts: CountsJson,
-    generation: u64,
-    error: Option<ErrorJson<'a>>,
-    source: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct ServerInfoJson<'a> {
-    name: &'a str,
-    version: &'a str,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct CountsJson {
-    resources: Option<usize>,
-    resource_templates: Option<usize>,
-    tools: Option<usize>,
-    prompts: Option<usize>,
-}
-
-/// A failure as it stands in the JSON output.
-#[derive(Debug, Serialize)]
-struct ErrorJson<'a> {
-    server: &'a str,
-    method: Option<&'a str>,
-    kind: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    code: Option<i64>,
-    message: &'a str,
-}
-
-impl<'a> ErrorJson<'a> {
-    fn new(server: &'a ServerSnapshot, error: &'a DiscoveryError) -> Self {
-        Self {
-            server: server.name.as_str(),
-            method: error.method.map(ListMethod::name),
-            kind: error.failure.kind.word(),
-            code: error.failure.kind.code(),
-            message: &error.failure.message,
-        }
-    }
-}
-
-impl<'a> ServerJson<'a> {
-    fn new(server: &'a ServerSnapshot) -> Self {
-        let session = server.status.session();
-        let count = |method| server.catalog.count(method);
-        Self {
-            name: server.name.as_str(),
-            status: server.status.word(),
-            transport: server.transport.word(),
-            protocol_version: session.map(|session| &*session.protocol_version),
-            server_info: session.map(|session| ServerInfoJson {
-                name: &session.server_name,
-                version: &session.server_version,
-            }),
-            capabilities: session.map_or(&[], |session| &session.capabilities),
-            counts: CountsJson {
-                resources: count(ListMethod::Resources),
-                resource_templates: count(ListMethod::ResourceTemplates),
-                tools: count(ListMethod::Tools),
-                prompts: count(ListMethod::Prompts),
-            },
-            generation: server.generation.0,
-            error: server
-                .error(None)
-                .map(|error| ErrorJson::new(server, error)),
-            source: server
-                .origin
-                .as_ref()
-                .map(|origin| origin.file.display().to_string()),
-        }
-    }
-}
+use crate::domain::{AppState, Prompt, Resource, ResourceTemplate, ServerSnapshot, Tool};
 
 /// The whole result as one JSON object.
 #[derive(Debug, Serialize)]
@@ -120,13 +32,6 @@ struct ResultJson<'a> {
 struct Items<'a, T> {
     state: &'a AppState,
     kind: std::marker::PhantomData<T>,
-}
-
-#[derive(Serialize)]
-struct ItemJson<'a, T> {
-    server: &'a str,
-    #[serde(flatten)]
-    item: &'a T,
 }
 
 impl<T: Slot> Serialize for Items<'_, T> {
@@ -192,14 +97,6 @@ pub fn print_object(object: &impl Serialize) -> io::Result<()> {
     out.flush()
 }
 
-/// Every failure, in config order, that of the connection before those of its listings.
-pub fn all_errors(state: &AppState) -> impl Iterator<Item = (&ServerSnapshot, &DiscoveryError)> {
-    state
-        .servers
-        .iter()
-        .flat_map(|server| server.errors.iter().map(|error| (&**server, error)))
-}
-
 /// Prints the state as text: a table on a terminal, tab-separated lines elsewhere.
 ///
 /// # Errors
@@ -236,26 +133,6 @@ fn add_items<T: Slot>(table: &mut Table, server: &ServerSnapshot, what: What) {
             table.row([server.name.as_str(), &key_cell(item.key()), item.label()]);
         }
     }
-}
-
-/// Says a failure on one line, with what to do next where the message does not say it.
-#[must_use]
-pub fn error_line(server: &ServerSnapshot, error: &DiscoveryError) -> String {
-    let failure = &error.failure;
-    let what = match (error.method, failure.kind) {
-        (Some(method), FailureKind::Rpc { code: Some(code) }) => {
-            format!("{}: error {code}: ", method.name())
-        }
-        (Some(method), _) => format!("{}: ", method.name()),
-        (None, _) => String::new(),
-    };
-    failure_line(&server.name, &format!("{what}{failure}"))
-}
-
-/// The failure of a server on one line: a server must not be able to write lines of its own.
-#[must_use]
-pub fn failure_line(server: &ServerName, failure: &str) -> String {
-    format!("{server}: {}", text::cell(failure))
 }
 
 /// A URI or name on one line: a line break becomes a space, and what else cannot be seen an

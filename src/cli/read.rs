@@ -11,11 +11,12 @@ use tokio::time::Instant;
 
 use super::args::Args;
 use super::exit::Exit;
-use super::output::{failure_line, print_object};
+use super::output::print_object;
 use super::run::{
     Prepared, complain, is_named, not_found, prepare, printing, settled, with_engine,
 };
 use crate::app::EngineHandle;
+use crate::app::report::failure_line;
 use crate::config::io_reason;
 use crate::domain::text;
 use crate::domain::{Failure, FailureKind, Interest, ServerName, Status};

@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use super::args::Args;
 use super::exit::Exit;
 use crate::app::config_store::{LoadRequest, Loaded, load, process_environment};
+use crate::app::signal::signal;
 use crate::app::{Definition, Engine, EngineHandle, EngineOptions, Face, Ladder};
 use crate::config::{AdHoc, adhoc};
 use crate::domain::{AppState, Interest, ServerName};
@@ -190,7 +191,7 @@ where
         handle.put(prepared.definitions.clone()).await;
         let exit = tokio::select! {
             exit = task(handle) => exit,
-            exit = signal() => exit,
+            ended = signal() => ended.map(Exit::from).map_err(Into::into),
         };
         engine.shutdown(Ladder::BRISK).await;
         exit
@@ -237,23 +238,4 @@ pub async fn settled(
 /// The server's place among those of the run.
 pub fn is_named(name: &ServerName, wanted: &str) -> bool {
     name.as_str() == wanted
-}
-
-#[cfg(unix)]
-async fn signal() -> anyhow::Result<Exit> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut hangup = signal(SignalKind::hangup())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(tokio::select! {
-        _ = hangup.recv() => Exit::HungUp,
-        _ = interrupt.recv() => Exit::Interrupted,
-        _ = terminate.recv() => Exit::Terminated,
-    })
-}
-
-#[cfg(not(unix))]
-async fn signal() -> anyhow::Result<Exit> {
-    tokio::signal::ctrl_c().await?;
-    Ok(Exit::Interrupted)
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 /// Each layer, and the layers that it may name besides itself.
-const LAYERS: [(&str, &[&str]); 10] = [
+const LAYERS: [(&str, &[&str]); 11] = [
     ("domain", &[]),
     ("config", &["domain"]),
     ("mcp", &["domain", "config"]),
@@ -21,8 +21,9 @@ const LAYERS: [(&str, &[&str]); 10] = [
     ("serve", FACE),
     ("demo", &[]),
     ("telemetry", &[]),
-    // The program's own module, beside `main.rs`: it puts a face and the engine together.
+    // The program's own modules, beside `main.rs`: they put a face and the engine together.
     ("deck", &["domain", "config", "app", "tui", "cli"]),
+    ("serving", &["app", "cli", "serve"]),
 ];
 
 const FACE: &[&str] = &["domain", "config", "mcp", "app", "demo", "telemetry"];

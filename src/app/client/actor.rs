@@ -140,11 +140,9 @@ impl ClientActor {
         self.take_time();
     }
 
-    /// Takes what the server has notified; a program that does not stay does not follow it.
+    /// Takes what the server has notified.
     fn take_notifications(&mut self) {
-        if let Stage::Up(live) = &mut self.stage
-            && self.context.options.live
-        {
+        if let Stage::Up(live) = &mut self.stage {
             live.take_notifications();
         }
     }

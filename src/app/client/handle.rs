@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::message::Request;
 use crate::app::definition::Definition;
-use crate::domain::{Catalog, Failure, FailureKind, Group};
+use crate::domain::{Catalog, Failure, FailureKind, Group, ServerSnapshot};
 use crate::mcp::Line;
 use crate::mcp::calls::ArgumentOf;
 use crate::mcp::decode::completion::Completion;
@@ -32,6 +32,8 @@ pub struct Demand {
     pub error: Option<Failure>,
     /// How long ago its listings were complete; zero for a clean one.
     pub age: Duration,
+    /// The server at that moment: its status, and the failure of each listing.
+    pub server: Arc<ServerSnapshot>,
 }
 
 impl ClientHandle {

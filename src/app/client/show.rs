@@ -148,7 +148,7 @@ impl ClientActor {
         }
     }
 
-    fn snapshot(&self, status: Status) -> ServerSnapshot {
+    pub(super) fn snapshot(&self, status: Status) -> ServerSnapshot {
         let (asked, refreshing, latency) = match &self.stage {
             Stage::Up(live) => (
                 Arc::clone(live.methods()),

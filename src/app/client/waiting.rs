@@ -44,7 +44,7 @@ impl ClientActor {
             Stage::Resting(_) | Stage::Ended => Some(self.not_connected()),
             Stage::Waiting(_) | Stage::Connecting { .. } | Stage::Up(_) | Stage::Closing(_) => None,
         };
-        let catalog = Arc::new(self.shelf.catalog.clone());
+        let server = Arc::new(self.snapshot(self.status()));
         for waiter in std::mem::take(&mut self.waiters) {
             let Waiter {
                 group,
@@ -74,9 +74,10 @@ impl ClientActor {
                 }
             };
             let _ = reply.send(Demand {
-                catalog: Arc::clone(&catalog),
+                catalog: Arc::clone(&server.catalog),
                 error,
                 age,
+                server: Arc::clone(&server),
             });
         }
     }

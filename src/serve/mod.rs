@@ -1,0 +1,172 @@
+//! The face for models: an MCP server with read-only tools over all configured servers, and their
+//! resources and templates as its own.
+//!
+//! It speaks both protocol eras, on stdin and stdout or over Streamable HTTP, and runs an engine
+//! of its own: a deck beside it has its own connections. It calls no tool, and starts no server
+//! that is switched off.
+
+mod address;
+mod blobs;
+mod changes;
+mod desk;
+mod handler;
+mod http;
+mod itself;
+mod list;
+mod read;
+mod resources;
+mod sessions;
+mod stdio;
+mod text;
+mod tools;
+
+pub use http::{HttpOptions, token};
+pub use itself::{is_own_child, own_child_message};
+
+use std::fmt::Write as _;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::app::signal::{Signal, signal};
+use crate::app::{Definition, Engine, EngineOptions, Face, Ladder};
+use crate::domain::{Interest, ListMethod, Settings};
+use blobs::Blobs;
+use desk::Desk;
+use handler::Handler;
+use http::Listening;
+
+/// How long a call waits for servers that still connect, where nothing else is said.
+pub const WAIT: Duration = Duration::from_secs(10);
+
+/// What is served, and how.
+#[derive(Debug)]
+pub struct ServeOptions {
+    /// The servers, in config order.
+    pub definitions: Vec<Definition>,
+    /// Bounds and waits.
+    pub settings: Settings,
+    /// How long a call waits for servers that still connect.
+    pub wait: Duration,
+    /// Where blobs are saved.
+    pub state_folder: Option<PathBuf>,
+    /// HTTP instead of stdin and stdout.
+    pub http: Option<HttpOptions>,
+}
+
+/// Why serving could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address can be reached by others, and that was not allowed.
+    #[error("{0} can be reached by others; choose 127.0.0.1, or allow it with --allow-remote")]
+    Remote(SocketAddr),
+    /// The address cannot be listened to.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The environment variable has no token.
+    #[error(
+        "the environment variable {0} holds no bearer token; it needs visible ASCII characters without spaces"
+    )]
+    Token(String),
+    /// The client did not begin with an MCP request.
+    #[error("the client did not begin as an MCP client does: {0}")]
+    Handshake(String),
+    /// The system does not give what is needed.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+impl ServeError {
+    /// Whether something else should be asked of us.
+    #[must_use]
+    pub const fn is_usage(&self) -> bool {
+        match self {
+            Self::Remote(_) | Self::Listen { .. } | Self::Token(_) => true,
+            Self::Handshake(_) | Self::System(_) => false,
+        }
+    }
+}
+
+/// Serves until the input ends (`None`) or a signal comes, and then ends all servers.
+///
+/// # Errors
+///
+/// [`ServeError`], before anything was served.
+pub fn run(options: ServeOptions) -> Result<Option<Signal>, ServeError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let ended = runtime.block_on(serve(options));
+    // A blocking read of stdin cannot be interrupted.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn serve(options: ServeOptions) -> Result<Option<Signal>, ServeError> {
+    let listening = match &options.http {
+        Some(http) => Some(Listening::start(http).await?),
+        None => None,
+    };
+    let read_within = options.settings.connect_timeout + options.settings.request_timeout * 5;
+    let engine = Engine::start(EngineOptions {
+        face: Face::Serve,
+        interest: Interest::only(ListMethod::Resources).with(ListMethod::ResourceTemplates),
+        live: true,
+        settings: options.settings,
+    });
+    let servers = options.definitions.len();
+    engine.handle().put(options.definitions).await;
+    // From here on a call knows all servers.
+    let mut states = engine.handle().state();
+    let _ = states
+        .wait_for(|state| state.servers.len() == servers)
+        .await;
+
+    let end = CancellationToken::new();
+    let desk = Desk::new(engine.handle(), options.wait, read_within);
+    let blobs = Blobs::new(options.state_folder.as_deref());
+    let (changes, watcher) = changes::changes(engine.handle());
+    let watching = tokio::spawn(watcher.run());
+    let handler = Handler::new(desk, blobs, changes, end.clone());
+    let served = async {
+        match listening {
+            Some(listening) => listening.serve(handler, end.clone()).await,
+            None => stdio::serve(handler, end.clone()).await,
+        }
+    };
+    tokio::pin!(served);
+    let ended = tokio::select! {
+        served = &mut served => served.map(|()| None),
+        signal = signal() => {
+            end.cancel();
+            let ended = served.await;
+            ended.and(signal.map(Some).map_err(ServeError::from))
+        }
+    };
+    watching.abort();
+    engine.shutdown(Ladder::BRISK).await;
+    ended
+}
+
+/// Bytes that nobody can guess.
+fn random<const COUNT: usize>() -> io::Result<[u8; COUNT]> {
+    let mut bytes = [0; COUNT];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
