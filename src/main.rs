@@ -17,15 +17,12 @@ fn main() -> ExitCode {
     let _log = telemetry::state_folder(|name| std::env::var_os(name))
         .and_then(|folder| telemetry::start(&folder));
     telemetry::log_panics();
-    let outcome = if let Some(Command::DemoServer) = args.command {
-        serve_demo()
-    } else {
-        let _orphans = adopt_orphans();
-        match &args.command {
-            Some(Command::Serve { options, .. }) => serving::run(&args, options),
-            Some(_) => cli::run(&args, &deck::wrong_keys),
-            None => deck::run(&args),
-        }
+    let _orphans = adopt_orphans();
+    let outcome = match &args.command {
+        Some(Command::DemoServer) => serve_demo(),
+        Some(Command::Serve { options, .. }) => serving::run(&args, options),
+        Some(_) => cli::run(&args, &deck::wrong_keys),
+        None => deck::run(&args),
     };
     match outcome {
         Ok(exit) => exit.into(),
