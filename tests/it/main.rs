@@ -12,4 +12,5 @@ mod cli;
 mod discovery;
 mod fake_server;
 mod real;
+mod serve;
 mod support;
