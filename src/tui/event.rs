@@ -1,14 +1,8 @@
 //! What comes from outside: keys, the mouse, the window's size, and signals.
-//!
-//! Keys are read by a thread of their own. crossterm's reader spins for ever on a terminal that is
-//! gone, so the thread first waits until there is something to read, and ends when the terminal
-//! hangs up.
 
 use std::io;
 use std::thread;
-use std::time::Duration;
 
-use crossterm::event::{self, Event, KeyEventKind, MouseButton, MouseEventKind};
 use tokio::sync::mpsc;
 
 use super::action::{Action, Edit};
@@ -16,9 +10,6 @@ use super::key::Key;
 
 /// How many events may wait; the reader waits then.
 const BUFFERED: usize = 256;
-
-/// Lines that a turn of the wheel scrolls.
-const WHEEL_LINES: i32 = 3;
 
 /// One thing that came from outside.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +41,7 @@ pub enum Ending {
     Terminated,
 }
 
-/// Starts the thread that reads keys. It lives as long as the process, or the terminal.
+/// Starts the thread that reads the terminal. It lives as long as the process, or the terminal.
 ///
 /// # Errors
 ///
@@ -60,83 +51,123 @@ pub fn keys() -> io::Result<mpsc::Receiver<Input>> {
     thread::Builder::new()
         .name("keys".to_owned())
         .spawn(move || {
-            while let Some(inputs) = read() {
-                for input in inputs {
-                    if sender.blocking_send(input).is_err() {
-                        return;
-                    }
-                }
-            }
+            reader::read(&mut |input| sender.blocking_send(input).is_ok());
             let _ = sender.blocking_send(Input::End(Ending::HungUp));
         })?;
     Ok(receiver)
 }
 
-/// Waits for events and reads all there are; `None` when the terminal is gone.
-fn read() -> Option<Vec<Input>> {
-    if !wait() {
-        return None;
-    }
-    let mut inputs = Vec::new();
-    while event::poll(Duration::ZERO).ok()? {
-        inputs.extend(input(event::read().ok()?));
-    }
-    Some(inputs)
-}
-
-/// Waits until the terminal has something to read; false when it hung up.
 #[cfg(unix)]
-fn wait() -> bool {
-    use rustix::event::{PollFd, PollFlags, poll};
+mod reader {
+    //! Reads and decodes the terminal's bytes.
+
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::{AsFd as _, BorrowedFd};
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::io::Errno;
-    // crossterm reads from standard input where that is a terminal, else from the controlling one.
-    let opened = if rustix::termios::isatty(rustix::stdio::stdin()) {
-        None
-    } else {
-        match std::fs::File::open("/dev/tty") {
-            Ok(file) => Some(file),
-            Err(_) => return false,
-        }
+
+    use super::Input;
+    use crate::tui::decoder::Decoder;
+
+    /// How long the rest of a sequence may take. What stands alone for longer is an Esc.
+    const SEQUENCE: Timespec = Timespec {
+        tv_sec: 0,
+        tv_nsec: 30_000_000,
     };
-    let mut terminal = [match &opened {
-        Some(file) => PollFd::new(file, PollFlags::IN),
-        None => PollFd::from_borrowed_fd(rustix::stdio::stdin(), PollFlags::IN),
-    }];
-    loop {
-        match poll(&mut terminal, None) {
-            Ok(_) => {
-                let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
-                return !terminal[0].revents().intersects(gone);
+
+    /// Gives what is read to the taker, until it takes no more or the terminal is gone.
+    pub fn read(take: &mut dyn FnMut(Input) -> bool) {
+        // As crossterm does it for the modes: standard input where it is a terminal.
+        let opened = if rustix::termios::isatty(rustix::stdio::stdin()) {
+            None
+        } else {
+            File::open("/dev/tty").ok()
+        };
+        let terminal = match &opened {
+            Some(file) => file.as_fd(),
+            None => rustix::stdio::stdin(),
+        };
+        // The end is the same however it comes: nothing can be read any more.
+        let _ = read_from(terminal, take);
+    }
+
+    fn read_from(terminal: BorrowedFd<'_>, take: &mut dyn FnMut(Input) -> bool) -> io::Result<()> {
+        let mut decoder = Decoder::default();
+        let mut bytes = [0; 4_096];
+        loop {
+            let patience = decoder.is_waiting().then_some(&SEQUENCE);
+            let inputs = if wait(terminal, patience)? {
+                match rustix::io::read(terminal, &mut bytes) {
+                    Ok(0) => return Ok(()),
+                    Ok(read) => decoder.feed(&bytes[..read]),
+                    Err(Errno::INTR | Errno::AGAIN) => continue,
+                    Err(error) => return Err(error.into()),
+                }
+            } else {
+                decoder.flush()
+            };
+            for input in inputs {
+                if !take(input) {
+                    return Ok(());
+                }
             }
-            Err(Errno::INTR) => {}
-            Err(_) => return false,
+        }
+    }
+
+    /// Waits until there is something to read, or the patience is over.
+    fn wait(terminal: BorrowedFd<'_>, patience: Option<&Timespec>) -> io::Result<bool> {
+        loop {
+            let mut polled = [PollFd::from_borrowed_fd(terminal, PollFlags::IN)];
+            match poll(&mut polled, patience) {
+                Ok(ready) => return Ok(ready > 0),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
     }
 }
 
 #[cfg(not(unix))]
-fn wait() -> bool {
-    event::poll(Duration::MAX).is_ok()
-}
+mod reader {
+    //! Elsewhere crossterm reads the console's events.
 
-fn input(event: Event) -> Option<Input> {
-    match event {
-        Event::Key(key) if key.kind == KeyEventKind::Release => None,
-        Event::Key(key) => Key::try_from(key).ok().map(Input::Key),
-        Event::Paste(text) => Some(Input::Paste(text)),
-        Event::Resize(_, _) => Some(Input::Resized),
-        Event::Mouse(mouse) => {
-            let (x, y) = (mouse.column, mouse.row);
-            match mouse.kind {
-                MouseEventKind::Down(MouseButton::Left) => Some(Input::Action(Action::Click(x, y))),
-                MouseEventKind::ScrollUp => Some(Input::Action(Action::Scroll(x, y, -WHEEL_LINES))),
-                MouseEventKind::ScrollDown => {
-                    Some(Input::Action(Action::Scroll(x, y, WHEEL_LINES)))
-                }
-                _ => None,
+    use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEventKind, read as read_event};
+
+    use super::Input;
+    use crate::tui::action::Action;
+    use crate::tui::key::Key;
+
+    /// Gives what is read to the taker, until it takes no more or the terminal is gone.
+    pub fn read(take: &mut dyn FnMut(Input) -> bool) {
+        while let Ok(event) = read_event() {
+            if let Some(input) = input(event)
+                && !take(input)
+            {
+                return;
             }
         }
-        Event::FocusGained | Event::FocusLost => None,
+    }
+
+    fn input(event: Event) -> Option<Input> {
+        match event {
+            Event::Key(key) if key.kind == KeyEventKind::Release => None,
+            Event::Key(key) => Key::try_from(key).ok().map(Input::Key),
+            Event::Paste(text) => Some(Input::Paste(text)),
+            Event::Resize(_, _) => Some(Input::Resized),
+            Event::Mouse(mouse) => {
+                let (x, y) = (mouse.column, mouse.row);
+                let action = match mouse.kind {
+                    MouseEventKind::Down(MouseButton::Left) => Action::Click(x, y),
+                    MouseEventKind::ScrollUp => Action::Scroll(x, y, -3),
+                    MouseEventKind::ScrollDown => Action::Scroll(x, y, 3),
+                    _ => return None,
+                };
+                Some(Input::Action(action))
+            }
+            Event::FocusGained | Event::FocusLost => None,
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! it to the [`model::Model`], and [`view::render`] draws the model and the snapshot.
 
 pub mod action;
+pub mod decoder;
 pub mod details;
 pub mod event;
 pub mod field;
@@ -164,8 +165,8 @@ impl Deck {
                 }
                 changed = states.changed(), if !dirty => {
                     changed.map_err(|_| DeckError::EngineEnded)?;
+                    dirty = true;
                     if drawn.elapsed() < FRAME {
-                        dirty = true;
                         continue;
                     }
                     None

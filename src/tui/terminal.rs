@@ -6,9 +6,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ThreadId};
 
-use crossterm::event::{
-    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
-};
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
     disable_raw_mode, enable_raw_mode,
@@ -73,11 +71,9 @@ impl Screen {
     /// What the terminal answers where it cannot be written to.
     pub fn set_mouse(&mut self, on: bool) -> io::Result<()> {
         self.mouse = on;
-        if on {
-            execute!(self.terminal.backend_mut(), EnableMouseCapture)
-        } else {
-            execute!(self.terminal.backend_mut(), DisableMouseCapture)
-        }
+        let writer = self.terminal.backend_mut();
+        listen_to_mouse(writer, on)?;
+        io::Write::flush(writer)
     }
 
     /// Puts a text on the clipboard, where the terminal allows it (OSC 52).
@@ -151,9 +147,27 @@ fn take(mouse: bool) -> io::Result<()> {
         cursor::Hide
     )?;
     if mouse {
-        queue!(out, EnableMouseCapture)?;
+        listen_to_mouse(&mut out, true)?;
     }
     out.flush()
+}
+
+/// Asks for presses and the wheel, in SGR reports. crossterm would ask for every motion too, and
+/// each of them would wake us.
+#[cfg(unix)]
+fn listen_to_mouse(out: &mut impl io::Write, on: bool) -> io::Result<()> {
+    let switch = if on { 'h' } else { 'l' };
+    write!(out, "\x1b[?1000{switch}\x1b[?1006{switch}")
+}
+
+#[cfg(not(unix))]
+fn listen_to_mouse(out: &mut impl io::Write, on: bool) -> io::Result<()> {
+    use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+    if on {
+        queue!(out, EnableMouseCapture)
+    } else {
+        queue!(out, DisableMouseCapture)
+    }
 }
 
 /// Gives the terminal back, once. There is nobody left to tell of an error: the terminal may be
@@ -163,10 +177,10 @@ fn restore() {
         return;
     }
     let mut out = io::stdout();
+    let _ = listen_to_mouse(&mut out, false);
     let _ = execute!(
         out,
         EndSynchronizedUpdate,
-        DisableMouseCapture,
         DisableBracketedPaste,
         LeaveAlternateScreen,
         cursor::Show
@@ -225,6 +239,77 @@ mod tests {
             ("foobar", "Zm9vYmFy"),
         ] {
             assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[cfg(unix)]
+    mod on_a_terminal {
+        use std::io::Read as _;
+        use std::thread;
+
+        use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+
+        use super::super::Screen;
+
+        const PLACE: &str = "tui::terminal::tests::on_a_terminal";
+
+        #[test]
+        #[ignore = "started by another test, on a terminal of its own"]
+        fn the_deck_panics() {
+            let _screen = Screen::enter(true).unwrap();
+            panic!("the deck itself");
+        }
+
+        #[test]
+        #[ignore = "started by another test, on a terminal of its own"]
+        fn the_engine_panics() {
+            let screen = Screen::enter(true).unwrap();
+            let engine = thread::spawn(|| panic!("somebody else"));
+            assert!(engine.join().is_err());
+            drop(screen);
+        }
+
+        /// Runs one of the tests above, and returns what is on the terminal afterwards.
+        fn run(test: &str) -> String {
+            let pair = native_pty_system().openpty(PtySize::default()).unwrap();
+            let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
+            let name = format!("{PLACE}::{test}");
+            command.args(["--exact", &name, "--ignored", "--nocapture"]);
+            command.env("RUST_BACKTRACE", "0");
+            let mut child = pair.slave.spawn_command(command).unwrap();
+            drop(pair.slave);
+            let mut bytes = Vec::new();
+            // The end of a terminal is an error on Linux.
+            let _ = pair
+                .master
+                .try_clone_reader()
+                .unwrap()
+                .read_to_end(&mut bytes);
+            child.wait().unwrap();
+            let mut parser = vt100::Parser::new(24, 80, 0);
+            parser.process(&bytes);
+            let screen = parser.screen();
+            assert!(!screen.alternate_screen() && !screen.hide_cursor());
+            assert!(!screen.bracketed_paste());
+            let mouse = screen.mouse_protocol_mode();
+            assert_eq!(mouse, vt100::MouseProtocolMode::None);
+            let modes = format!("{:?}", pair.master.get_termios().unwrap().local_flags);
+            assert!(modes.contains("ICANON"), "{modes}");
+            let written = String::from_utf8_lossy(&bytes);
+            assert!(written.contains("\x1b[?1049h"), "{written}");
+            screen.contents()
+        }
+
+        #[test]
+        fn a_panic_gives_the_terminal_back_before_it_is_told() {
+            let screen = run("the_deck_panics");
+            assert!(screen.contains("the deck itself"), "{screen}");
+        }
+
+        #[test]
+        fn a_panic_of_another_thread_is_not_told_on_the_screen() {
+            let screen = run("the_engine_panics");
+            assert!(!screen.contains("somebody else"), "{screen}");
         }
     }
 }

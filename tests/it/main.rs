@@ -9,6 +9,7 @@
 
 mod architecture;
 mod cli;
+mod deck;
 mod discovery;
 mod fake_server;
 mod real;

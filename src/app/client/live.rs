@@ -39,6 +39,8 @@ pub(super) struct Live {
     methods: Arc<[ListMethod]>,
     traversal_timeout: Duration,
     calls: Arc<Semaphore>,
+    /// Whether notifications lead to refreshes.
+    follows: bool,
     first_catalog: FirstCatalog,
     subscription: Listening,
     /// When the connection was established.
@@ -105,6 +107,7 @@ impl Live {
             methods: methods.into(),
             traversal_timeout,
             calls: Arc::new(Semaphore::new(CALLS)),
+            follows: options.live,
             first_catalog: FirstCatalog::Awaited,
             subscription: Listening::No,
             since: now,
@@ -196,8 +199,12 @@ impl Live {
         }
     }
 
-    /// Takes what the server has notified since the last call.
+    /// Takes what the server has notified since the last call. A program that does not stay does
+    /// not follow it.
     pub(super) fn take_notifications(&mut self) {
+        if !self.follows {
+            return;
+        }
         let now = Instant::now().into_std();
         for group in Group::ALL {
             let count = self.connection.signals.take_list_changed(group);

@@ -105,6 +105,29 @@ pub fn fit_with<'a>(text: &'a str, columns: usize, ellipsis: &str) -> Cow<'a, st
     Cow::Borrowed(text)
 }
 
+/// A text of at most so many columns: its beginning and its end, with `…` where the middle was.
+/// What tells URIs apart is most often their end, which gets two thirds of the room.
+#[must_use]
+pub fn fit_middle(text: &str, columns: usize) -> Cow<'_, str> {
+    /// With less room a beginning says nothing.
+    const LEAST: usize = 12;
+    if width(text) <= columns || columns < LEAST {
+        return fit(text, columns);
+    }
+    let room = columns - 1;
+    let head = fit_with(text, room / 3, "");
+    let mut tail = text.len();
+    let mut used = 0;
+    for (at, grapheme) in text.grapheme_indices(true).rev() {
+        used += grapheme_width(grapheme);
+        if used > room - width(&head) {
+            break;
+        }
+        tail = at;
+    }
+    Cow::Owned(format!("{head}…{}", &text[tail..]))
+}
+
 /// The contents of a read, cleaned for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contents {

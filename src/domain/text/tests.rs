@@ -145,3 +145,28 @@ proptest! {
         prop_assert_eq!(again, Contents { text: clean.text.clone(), removed: 0 });
     }
 }
+
+#[test]
+fn a_long_uri_keeps_its_beginning_and_its_end() {
+    let check = |text: &str, columns: usize, expected: &str| {
+        let fitted = fit_middle(text, columns);
+        assert_eq!(fitted, expected);
+        assert!(width(&fitted) <= columns);
+    };
+    check(
+        "demo://static/document/features.md",
+        40,
+        "demo://static/document/features.md",
+    );
+    check(
+        "demo://static/document/features.md",
+        22,
+        "demo://…nt/features.md",
+    );
+    check(
+        "file:///ホーム/ノート/一覧表.txt",
+        20,
+        "file:/…ト/一覧表.txt",
+    );
+    check("demo://static", 5, "demo…");
+}

@@ -7,6 +7,7 @@ use ratatui::text::Span;
 
 use super::{errors, events, header, paint, stderr, tabs};
 use crate::domain::item::Item as _;
+use crate::domain::text;
 use crate::domain::{Freshness, ListMethod, Mark, ServerSnapshot, Session, Status};
 use crate::tui::action::Command;
 use crate::tui::format;
@@ -209,6 +210,14 @@ impl Cells<'_> {
         self.columns = columns;
     }
 
+    /// As [`put`](Self::put); of a long URI beginning and end are shown.
+    fn put_uri(&mut self, uri: &str, style: Style) {
+        let width = self.columns.first().map_or(0, |(_, width)| *width);
+        let safe = paint::safe(uri);
+        let uri = text::fit_middle(&safe, usize::from(width.min(self.rest.width)));
+        self.put(&uri, style);
+    }
+
     /// As [`put`](Self::put), at the right end of the cell.
     fn put_right(&mut self, value: &str, style: Style) {
         let width = self.columns.first().map_or(0, |(_, width)| *width);
@@ -231,7 +240,7 @@ fn item(cells: &mut Cells<'_>, rows: &Rows, row: usize) {
     match rows {
         Rows::Resources(items) => {
             let item = &items[row];
-            cells.put(&item.uri, plain);
+            cells.put_uri(&item.uri, plain);
             cells.put(item.label(), plain);
             if cells.is_next("Type") {
                 cells.put(item.mime_type.as_deref().unwrap_or_default(), dim);
@@ -240,7 +249,7 @@ fn item(cells: &mut Cells<'_>, rows: &Rows, row: usize) {
         }
         Rows::Templates(items) => {
             let item = &items[row];
-            cells.put(&item.uri_template, plain);
+            cells.put_uri(&item.uri_template, plain);
             cells.put(item.label(), plain);
             cells.put(item.mime_type.as_deref().unwrap_or_default(), dim);
         }
