@@ -27,7 +27,7 @@ pub fn run(args: &Args, options: &ServeArgs) -> anyhow::Result<Exit> {
     let served = token.and_then(|token| {
         serve::run(ServeOptions {
             definitions: prepared.definitions,
-            wait: options.wait.unwrap_or(serve::WAIT),
+            wait: options.wait,
             state_folder: state_folder(&prepared.loaded.environment),
             settings: prepared.loaded.settings,
             http: options.http.map(|address| HttpOptions {

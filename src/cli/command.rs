@@ -242,9 +242,9 @@ pub struct ServeArgs {
     /// Take the bearer token of --http from this environment variable instead of making one
     #[arg(long, requires = "http", value_name = "NAME")]
     pub token_env: Option<String>,
-    /// How long a call waits for servers that still connect [default: 10s]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    pub wait: Option<Duration>,
+    /// How long a call waits for servers that still connect
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
+    pub wait: Duration,
 }
 
 /// What `list` lists.

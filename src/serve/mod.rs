@@ -39,9 +39,6 @@ use desk::Desk;
 use handler::Handler;
 use http::Listening;
 
-/// How long a call waits for servers that still connect, where nothing else is said.
-pub const WAIT: Duration = Duration::from_secs(10);
-
 /// What is served, and how.
 #[derive(Debug)]
 pub struct ServeOptions {

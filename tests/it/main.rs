@@ -21,6 +21,7 @@ mod fake_server;
 mod process;
 mod real;
 mod reload;
+mod serve;
 mod support;
 mod trust;
 mod watch;

@@ -1,0 +1,332 @@
+//! Streamable HTTP: who is let in, what is bounded, how it ends.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::process::Child;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::support::fake::Script;
+use crate::support::program::{DEADLINE, Home, Ran};
+
+/// A mcpdeck that serves over HTTP.
+struct Server<'a> {
+    home: &'a Home,
+    child: Child,
+    address: SocketAddr,
+    token: String,
+    stderr: Receiver<String>,
+}
+
+/// An HTTP response.
+#[derive(Debug)]
+struct Response {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl<'a> Server<'a> {
+    fn start(home: &'a Home, args: &[&str], token: Option<&str>) -> Self {
+        let mut command = home.program(&[&["serve", "--http", "127.0.0.1:0"], args].concat());
+        if let Some(token) = token {
+            command.env("THE_TOKEN", token);
+        }
+        let mut child = command.spawn().expect("the program starts");
+        let lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
+        let (sender, stderr) = channel();
+        thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut server = Self {
+            home,
+            child,
+            address: ([127, 0, 0, 1], 0).into(),
+            token: token.unwrap_or_default().to_owned(),
+            stderr,
+        };
+        let url = server.said("mcpdeck: serving on http://");
+        server.address = url.strip_suffix("/mcp").unwrap().parse().unwrap();
+        if token.is_none() {
+            server.token = server.said("mcpdeck: bearer token: ");
+        }
+        server
+    }
+
+    /// The rest of the next line on stderr.
+    fn said(&self, start: &str) -> String {
+        let line = self
+            .stderr
+            .recv_timeout(DEADLINE)
+            .expect("it says something");
+        let rest = line.strip_prefix(start);
+        rest.unwrap_or_else(|| panic!("{line}")).to_owned()
+    }
+
+    fn authorization(&self) -> String {
+        format!("Authorization: Bearer {}", self.token)
+    }
+
+    /// Sends a POST with these header lines and no others but those that HTTP needs.
+    fn post(&self, headers: &[&str], body: &str) -> Response {
+        let mut lines = vec![
+            "POST /mcp HTTP/1.1".to_owned(),
+            "Content-Type: application/json".to_owned(),
+            "Accept: application/json, text/event-stream".to_owned(),
+            "Connection: close".to_owned(),
+            format!("Content-Length: {}", body.len()),
+        ];
+        lines.extend(headers.iter().map(|&line| line.to_owned()));
+        self.send(&format!("{}\r\n\r\n{body}", lines.join("\r\n")))
+    }
+
+    fn send(&self, request: &str) -> Response {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
+        // A server that refuses a body may close before it has read it whole.
+        let _ = stream.write_all(request.as_bytes());
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes);
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok());
+        Response {
+            status: status.unwrap_or_else(|| panic!("no response: {text:?}")),
+            head: head.to_owned(),
+            body: body.to_owned(),
+        }
+    }
+
+    /// Sends a message as a client that is let in, with more header lines.
+    fn message(&self, headers: &[&str], message: &Value) -> Response {
+        let host = format!("Host: {}", self.address);
+        let authorization = self.authorization();
+        let mut all = vec![host.as_str(), &authorization];
+        all.extend(headers);
+        self.post(&all, &message.to_string())
+    }
+
+    /// Opens a session of the era of `initialize`.
+    fn initialize(&self) -> Response {
+        self.message(&[], &initialize())
+    }
+
+    fn end(self) {
+        use rustix::process::{Pid, Signal, kill_process};
+        let pid = i32::try_from(self.child.id()).unwrap();
+        let start = Instant::now();
+        kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
+        let ran: Ran = self.home.wait(self.child);
+        let took = start.elapsed();
+        assert_eq!(ran.code, Some(143), "{ran:?}");
+        assert!(took.as_millis() < 1_500, "{took:?}");
+    }
+}
+
+fn initialize() -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }})
+}
+
+impl Response {
+    fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        let found = lines.find(|(key, _)| key.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value)
+    }
+
+    /// The one JSON message of the body, which may be an event of a stream.
+    fn json(&self) -> Value {
+        let line = self.body.lines().find_map(|line| {
+            let line = line.strip_prefix("data:").unwrap_or(line).trim();
+            line.starts_with('{').then_some(line)
+        });
+        serde_json::from_str(line.unwrap_or_else(|| panic!("{self:?}"))).unwrap()
+    }
+}
+
+fn sample(home: &Home) {
+    home.configure(&[&home.table("x", &Script::legacy().sample())]);
+}
+
+#[test]
+fn only_those_with_the_right_host_origin_and_token_are_let_in() {
+    let home = Home::new();
+    sample(&home);
+    let server = Server::start(&home, &[], None);
+    assert!(server.token.len() >= 32, "{}", server.token);
+    let body = initialize().to_string();
+    let token = server.authorization();
+    let host = format!("Host: {}", server.address);
+    let port = server.address.port();
+    let check = |headers: &[&str], status: u16| {
+        let response = server.post(headers, &body);
+        assert_eq!(response.status, status, "{headers:?}: {response:?}");
+        response
+    };
+    check(&[&host, &token], 200);
+    check(&[&format!("Host: localhost:{port}"), &token], 200);
+    check(
+        &[&host, &token, &format!("Origin: http://{}", server.address)],
+        200,
+    );
+    check(&["Host: evil.example", &token], 403);
+    check(&[&format!("Host: evil.example:{port}"), &token], 403);
+    check(&[&host, &token, "Origin: http://evil.example"], 403);
+    check(&[&host, &token, "Origin: null"], 403);
+    let missing = check(&[&host], 401);
+    assert_eq!(missing.header("www-authenticate"), Some("Bearer"));
+    check(&[&host, "Authorization: Bearer wrong"], 401);
+    check(&[&host, &format!("{token}x")], 401);
+    check(&[&host, &token[..token.len() - 1]], 401);
+    // What is refused learns nothing of the rest.
+    check(&["Host: evil.example"], 403);
+    let elsewhere = server.send(&format!(
+        "GET /other HTTP/1.1\r\n{host}\r\n{token}\r\nConnection: close\r\n\r\n"
+    ));
+    assert_eq!(elsewhere.status, 404);
+    server.end();
+}
+
+#[test]
+fn the_token_can_be_given_and_is_not_printed_then() {
+    let home = Home::new();
+    sample(&home);
+    let server = Server::start(&home, &["--token-env", "THE_TOKEN"], Some("given-token"));
+    assert_eq!(server.initialize().status, 200);
+    let port = server.address.port();
+    let ran = {
+        let Server {
+            home,
+            child,
+            stderr,
+            ..
+        } = server;
+        let pid = i32::try_from(child.id()).unwrap();
+        rustix::process::kill_process(
+            rustix::process::Pid::from_raw(pid).unwrap(),
+            rustix::process::Signal::INT,
+        )
+        .unwrap();
+        let ran = home.wait(child);
+        assert_eq!(stderr.iter().collect::<Vec<_>>(), Vec::<String>::new());
+        ran
+    };
+    assert_eq!(ran.code, Some(130));
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
+}
+
+#[test]
+fn a_request_has_at_most_1_mib() {
+    let home = Home::new();
+    sample(&home);
+    let server = Server::start(&home, &[], None);
+    let padded = |length: usize| {
+        let mut message = initialize();
+        let missing = length - message.to_string().len();
+        message["params"]["clientInfo"]["name"] = "x".repeat(missing + 4).into();
+        assert_eq!(message.to_string().len(), length);
+        message
+    };
+    let full = server.message(&[], &padded(1 << 20));
+    assert_eq!(full.status, 200);
+    assert_eq!(server.message(&[], &padded((1 << 20) + 1)).status, 413);
+    server.end();
+}
+
+#[test]
+fn the_65th_session_is_refused_until_one_ends() {
+    let home = Home::new();
+    sample(&home);
+    let server = Server::start(&home, &[], None);
+    let mut sessions = Vec::new();
+    for number in 1..=64 {
+        let response = server.initialize();
+        assert_eq!(response.status, 200, "session {number}");
+        sessions.push(response.header("mcp-session-id").unwrap().to_owned());
+    }
+    let refused = server.initialize();
+    assert_eq!(refused.status, 503);
+    assert!(refused.body.contains("64 sessions"), "{refused:?}");
+    // Those that are open go on, and the era without sessions is not concerned.
+    let session = format!("Mcp-Session-Id: {}", sessions[0]);
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+        "name": "list_mcp_resource_templates", "arguments": {},
+    }});
+    let answer = server.message(&[&session, "MCP-Protocol-Version: 2025-11-25"], &call);
+    assert_eq!(answer.json()["result"]["isError"], false, "{answer:?}");
+    assert_eq!(modern_call(&server)["result"]["isError"], false);
+    let ended = server.send(&format!(
+        "DELETE /mcp HTTP/1.1\r\nHost: {}\r\n{}\r\n{session}\r\nConnection: close\r\n\r\n",
+        server.address,
+        server.authorization(),
+    ));
+    assert!(ended.status < 300, "{ended:?}");
+    assert_eq!(server.initialize().status, 200);
+    assert_eq!(server.initialize().status, 503);
+    server.end();
+    assert_eq!(
+        home.asked("x")
+            .iter()
+            .filter(|method| *method == "resources/list")
+            .count(),
+        1
+    );
+}
+
+/// The templates, asked for in the era without sessions.
+fn modern_call(server: &Server<'_>) -> Value {
+    let headers = [
+        "MCP-Protocol-Version: 2026-07-28",
+        "Mcp-Method: tools/call",
+        "Mcp-Name: list_mcp_resource_templates",
+    ];
+    let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {
+        "name": "list_mcp_resource_templates", "arguments": {},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    }});
+    let answer = server.message(&headers, &call);
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert!(answer.header("mcp-session-id").is_none());
+    answer.json()
+}
+
+#[test]
+fn an_open_stream_does_not_hold_up_the_end() {
+    let home = Home::new();
+    sample(&home);
+    let server = Server::start(&home, &[], None);
+    let session = server.initialize();
+    let session = session.header("mcp-session-id").unwrap();
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    let request = format!(
+        "GET /mcp HTTP/1.1\r\nHost: {}\r\n{}\r\nMcp-Session-Id: {session}\r\nAccept: text/event-stream\r\n\r\n",
+        server.address,
+        server.authorization(),
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut line = String::new();
+    let mut reader = BufReader::new(stream);
+    reader.read_line(&mut line).unwrap();
+    assert!(line.starts_with("HTTP/1.1 200"), "{line}");
+    server.end();
+    let mut rest = Vec::new();
+    let _ = reader.read_to_end(&mut rest);
+}
