@@ -100,8 +100,9 @@ fn subscriber(folder: &Path) -> (impl Subscriber + Send + Sync + use<>, Guard) {
     let levels = Targets::new()
         .with_default(LevelFilter::WARN)
         .with_target("mcpdeck", LevelFilter::INFO)
-        // Below warn it logs whole messages of servers.
-        .with_target("rmcp", LevelFilter::WARN);
+        // Below warn it logs whole messages of servers; its service loop quotes them in warnings too.
+        .with_target("rmcp", LevelFilter::WARN)
+        .with_target("rmcp::service", LevelFilter::ERROR);
     let lines = tracing_subscriber::fmt::layer()
         .with_ansi(false)
         // Its complaints about a failed write would go to the terminal.
@@ -272,12 +273,12 @@ mod tests {
             tracing::info!(target: "other", "chatter");
             assert!(!folder.exists());
             tracing::info!(server = "files", "connected");
-            tracing::warn!(target: "rmcp::service", "odd");
+            tracing::warn!(target: "rmcp::transport", "odd");
         });
         let text = logged(&folder)?;
         assert_eq!(text.lines().count(), 2, "{text}");
         assert!(text.contains("connected server=\"files\""), "{text}");
-        assert!(text.contains("rmcp::service: odd"), "{text}");
+        assert!(text.contains("rmcp::transport: odd"), "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");
         assert_eq!(guard.problem(), None);
         Ok(())

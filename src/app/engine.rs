@@ -57,13 +57,13 @@ pub struct EngineOptions {
 }
 
 impl EngineOptions {
-    /// How patiently processes are ended that nobody waits for.
+    /// How patiently processes are ended that nobody waits for. A one-shot command has printed its
+    /// result, and `serve` ends within 1 s of its input.
     #[must_use]
     pub const fn ladder(&self) -> Ladder {
-        if self.live {
-            Ladder::PATIENT
-        } else {
-            Ladder::BRISK
+        match (self.live, self.face) {
+            (true, Face::Deck | Face::Cli) => Ladder::PATIENT,
+            (true, Face::Serve) | (false, _) => Ladder::BRISK,
         }
     }
 }
