@@ -18,13 +18,15 @@ use super::http;
 use super::lines::LineRing;
 use super::negotiate::{Agreed, Era};
 use super::process::{Ladder, ParentVariables, Process, describe_exit};
-use super::reply::{Reply, RpcError};
+use super::reply::{Reply, RpcError, Undelivered};
 use super::signals::Signals;
 use super::stdio;
 use super::traverse::seconds;
+use crate::domain::server::Mask;
 use crate::domain::text;
 use crate::domain::{
     Failure, FailureKind, ProtocolChoice, ServerConfig, Session, Settings, TransportConfig,
+    TransportKind,
 };
 
 /// How many lines of stderr a failure quotes.
@@ -54,6 +56,10 @@ pub struct ConnectOptions {
     pub request_timeout: Duration,
     /// Our environment and face.
     pub parent: Arc<ParentVariables>,
+    /// Whether what the server says of itself is of interest: not to a one-shot command.
+    pub listens: bool,
+    /// Hides the secrets of the definition; those that turn up while connecting are added.
+    pub mask: Mask,
 }
 
 impl ConnectOptions {
@@ -64,6 +70,8 @@ impl ConnectOptions {
         settings: &Settings,
         parent: Arc<ParentVariables>,
         known_era: Option<Era>,
+        mask: Mask,
+        listens: bool,
     ) -> Self {
         Self {
             protocol: config.protocol,
@@ -72,6 +80,8 @@ impl ConnectOptions {
             connect_timeout: config.connect_timeout.unwrap_or(settings.connect_timeout),
             request_timeout: config.request_timeout.unwrap_or(settings.request_timeout),
             parent,
+            listens,
+            mask,
         }
     }
 }
@@ -84,6 +94,10 @@ pub struct Connection {
     pub session: Arc<Session>,
     /// What the other side signals.
     pub signals: Arc<Signals>,
+    /// Which transport it came to.
+    pub transport: TransportKind,
+    /// Whether [`Signals::subscription`] will tell that changes are heard of, beside modern ones.
+    pub awaits_stream: bool,
     requester: Requester,
     service: RunningService<RoleClient, Handler>,
     process: Option<Process>,
@@ -182,7 +196,10 @@ impl Connection {
                 peer: service.peer().clone(),
                 timeout: parts.request_timeout,
                 signals: Arc::clone(&parts.signals),
+                modern_http: parts.session.modern && parts.transport == TransportKind::Http,
             },
+            transport: parts.transport,
+            awaits_stream: parts.awaits_stream,
             session: Arc::new(parts.session),
             signals: parts.signals,
             service,
@@ -204,6 +221,8 @@ pub(super) struct Parts {
     pub(super) process: Option<Process>,
     pub(super) request_timeout: Duration,
     pub(super) command: Option<String>,
+    pub(super) transport: TransportKind,
+    pub(super) awaits_stream: bool,
 }
 
 async fn exited(process: Option<&Process>) {
@@ -252,6 +271,7 @@ pub struct Requester {
     peer: Peer<RoleClient>,
     timeout: Duration,
     signals: Arc<Signals>,
+    modern_http: bool,
 }
 
 /// Why a request has no result.
@@ -269,6 +289,8 @@ pub enum CallError {
     Closed,
     /// The transport could not deliver it.
     Transport(Failure),
+    /// The server took it, and the stream of its answer broke.
+    Lost(Failure),
 }
 
 impl CallError {
@@ -294,12 +316,18 @@ impl CallError {
             ),
             Self::Deadline => Failure::new(FailureKind::Timeout, "no answer in time"),
             Self::Closed => Failure::new(FailureKind::Closed, "the connection closed"),
-            Self::Transport(failure) => failure,
+            Self::Transport(failure) | Self::Lost(failure) => failure,
         }
     }
 }
 
 impl Requester {
+    /// Whether the era without `initialize` is spoken over HTTP, which has rules of its own.
+    #[must_use]
+    pub const fn is_modern_http(&self) -> bool {
+        self.modern_http
+    }
+
     /// Sends the request and waits for the raw JSON of its result, no longer than the bound on
     /// one request and the deadline. A request that is given up, by either or because this future
     /// is dropped, is cancelled at the server (`notifications/cancelled`), which nobody waits for.
@@ -351,6 +379,14 @@ impl Requester {
                 Reply::Result(raw) => Ok(raw),
                 Reply::Error(error) => Err(CallError::Rpc(error)),
                 Reply::Malformed(reason) => Err(CallError::Malformed(reason)),
+                Reply::Undelivered(Undelivered {
+                    failure,
+                    lost: true,
+                }) => Err(CallError::Lost(failure)),
+                Reply::Undelivered(Undelivered {
+                    failure,
+                    lost: false,
+                }) => Err(CallError::Transport(failure)),
             },
             Ok(Err(error)) => Err(explain(&error)),
             Err(_) => Err(CallError::Closed),
@@ -366,9 +402,6 @@ fn explain(error: &ServiceError) -> CallError {
             message: error.message.to_string(),
             data: error.data.clone(),
         }),
-        ServiceError::TransportSend(error) => {
-            http::explain(error).map_or(CallError::Closed, CallError::Transport)
-        }
         ServiceError::UnexpectedResponse => {
             CallError::Malformed("the answer is of another kind".into())
         }

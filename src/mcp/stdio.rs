@@ -15,7 +15,7 @@ use super::process::{self, Ladder, Process};
 use super::signals::Signals;
 use super::traverse::seconds;
 use super::wire::Wire;
-use crate::domain::{Failure, FailureKind, StdioConfig};
+use crate::domain::{Failure, FailureKind, StdioConfig, TransportKind};
 
 /// Starts the server and shakes hands; see [`Connection::open`].
 pub(super) async fn open(
@@ -56,6 +56,8 @@ pub(super) async fn open(
                 process: child.process,
                 request_timeout: options.request_timeout,
                 command: Some(config.command.clone()),
+                transport: TransportKind::Stdio,
+                awaits_stream: false,
             };
             return Some(Ok(Connection::establish(child.wire, parts)));
         }
