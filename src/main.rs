@@ -1,14 +1,15 @@
 //! The program: parse, start, dispatch, exit code.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
 use mcpdeck::cli::{self, Args, Command, Exit};
 use mcpdeck::{demo, telemetry};
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let line: Vec<OsString> = std::env::args_os().collect();
+    let args = Args::read(&line).unwrap_or_else(|error| error.exit());
     let _log = telemetry::state_folder(|name| std::env::var_os(name))
         .and_then(|folder| telemetry::start(&folder));
     telemetry::log_panics();

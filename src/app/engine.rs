@@ -11,7 +11,7 @@ use super::client::ClientHandle;
 use super::definition::Definition;
 use super::supervisor::{Command, Supervisor};
 use crate::domain::{AppState, Event, Interest, ServerName, Settings};
-use crate::mcp::process::Ladder;
+use crate::mcp::process::{Children, Ladder, Launch, ParentVariables};
 
 /// How many commands may wait for the supervisor.
 const MAILBOX: usize = 256;
@@ -56,6 +56,18 @@ pub struct EngineOptions {
     pub settings: Settings,
 }
 
+impl EngineOptions {
+    /// How patiently processes are ended that nobody waits for.
+    #[must_use]
+    pub const fn ladder(&self) -> Ladder {
+        if self.live {
+            Ladder::PATIENT
+        } else {
+            Ladder::BRISK
+        }
+    }
+}
+
 /// A running engine; it ends with [`Engine::shutdown`].
 #[derive(Debug)]
 pub struct Engine {
@@ -67,7 +79,14 @@ impl Engine {
     /// Starts an engine without servers on the current runtime.
     #[must_use]
     pub fn start(options: EngineOptions) -> Self {
-        let (handle, supervisor) = prepare(options, Vec::new());
+        let launcher = Arc::new(children(&options));
+        Self::start_with(options, launcher)
+    }
+
+    /// As [`Engine::start`], but what a server speaks to over stdio is started by the launcher.
+    #[must_use]
+    pub fn start_with(options: EngineOptions, launcher: Arc<dyn Launch>) -> Self {
+        let (handle, supervisor) = prepare(options, Vec::new(), launcher);
         Self {
             handle,
             supervisor: tokio::spawn(supervisor.run()),
@@ -89,8 +108,19 @@ impl Engine {
     }
 }
 
+/// What starts child processes with our environment.
+fn children(options: &EngineOptions) -> Children {
+    Children {
+        parent: ParentVariables::read(options.face.word()),
+    }
+}
+
 /// An engine with these servers that does not run yet. Its first state lists them already.
-fn prepare(options: EngineOptions, servers: Vec<Definition>) -> (EngineHandle, Supervisor) {
+fn prepare(
+    options: EngineOptions,
+    servers: Vec<Definition>,
+    launcher: Arc<dyn Launch>,
+) -> (EngineHandle, Supervisor) {
     let (commands, mailbox) = mpsc::channel(MAILBOX);
     let first = AppState {
         servers: servers
@@ -101,7 +131,7 @@ fn prepare(options: EngineOptions, servers: Vec<Definition>) -> (EngineHandle, S
     };
     let (publish, state) = watch::channel(Arc::new(first));
     let (events, _) = broadcast::channel(EVENTS_BUFFERED);
-    let supervisor = Supervisor::new(options, servers, mailbox, publish, events.clone());
+    let supervisor = Supervisor::new(options, servers, launcher, mailbox, publish, events.clone());
     let handle = EngineHandle {
         commands,
         state,
@@ -128,7 +158,8 @@ impl EngineThread {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let (handle, supervisor) = prepare(options, servers);
+        let launcher = Arc::new(children(&options));
+        let (handle, supervisor) = prepare(options, servers, launcher);
         let thread = thread::Builder::new()
             .name("engine".to_owned())
             .spawn(move || {

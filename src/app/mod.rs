@@ -17,7 +17,7 @@ pub mod engine;
 pub mod manager;
 pub mod supervisor;
 
-pub use crate::mcp::process::Ladder;
+pub use crate::mcp::process::{Ladder, Launch, Launched};
 pub use client::{ClientHandle, Demand};
 pub use definition::{Definition, Resolve};
 pub use engine::{Engine, EngineHandle, EngineOptions, EngineThread, Face};

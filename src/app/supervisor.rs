@@ -15,7 +15,7 @@ use super::definition::Definition;
 use super::engine::EngineOptions;
 use crate::domain::state::EVENTS_KEPT;
 use crate::domain::{AppState, Event, EventKind, Revision, ServerName, ServerSnapshot, Status};
-use crate::mcp::process::{Ladder, ParentVariables};
+use crate::mcp::process::{Ladder, Launch};
 
 /// How many snapshots may wait to be merged.
 const UPDATES: usize = 256;
@@ -81,6 +81,7 @@ impl Supervisor {
     pub(super) fn new(
         options: EngineOptions,
         servers: Vec<Definition>,
+        launcher: Arc<dyn Launch>,
         mailbox: mpsc::Receiver<Command>,
         publish: watch::Sender<Arc<AppState>>,
         broadcast: broadcast::Sender<Arc<Event>>,
@@ -88,7 +89,7 @@ impl Supervisor {
         let (report, updates) = mpsc::channel(UPDATES);
         Self {
             context: Context {
-                parent: Arc::new(ParentVariables::read(options.face.word())),
+                launcher,
                 slots: Arc::new(ConnectSlots::new(&options.settings)),
                 options: Arc::new(options),
                 updates: report,

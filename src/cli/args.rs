@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -173,7 +174,59 @@ impl What {
     }
 }
 
+/// The options in front of the command, and the rest of the line.
+#[derive(Debug, Parser)]
+struct Before {
+    #[command(flatten)]
+    global: Global,
+    #[command(flatten)]
+    adhoc: AdHocOptions,
+    #[command(subcommand)]
+    rest: Option<Rest>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Rest {
+    #[command(external_subcommand)]
+    Words(Vec<OsString>),
+}
+
 impl Args {
+    /// Reads a command line, the program's name first. Options that may be repeated add up,
+    /// wherever they stand.
+    ///
+    /// # Errors
+    ///
+    /// What is to be printed, and the exit code, also for `--help` and `--version`.
+    pub fn read(line: &[OsString]) -> Result<Self, clap::Error> {
+        let mut args = Self::try_parse_from(line)?;
+        // Of a global option clap keeps what stands behind the command, and drops what stands in
+        // front of it.
+        let Some((program, [first, ..])) = line.split_first() else {
+            return Ok(args);
+        };
+        if !first.as_encoded_bytes().starts_with(b"-") {
+            return Ok(args);
+        }
+        let Ok(Before {
+            global: front,
+            adhoc: adhoc_front,
+            rest: Some(Rest::Words(words)),
+        }) = Before::try_parse_from(line)
+        else {
+            return Ok(args);
+        };
+        // Words behind `--` are no command of ours.
+        if line[line.len() - words.len() - 1] != "--" {
+            let behind = Self::try_parse_from(std::iter::once(program).chain(&words))?;
+            args.global.config = [front.config, behind.global.config].concat();
+            args.global.server = [front.server, behind.global.server].concat();
+            args.adhoc.env = [adhoc_front.env, behind.adhoc.env].concat();
+            args.adhoc.header = [adhoc_front.header, behind.adhoc.header].concat();
+        }
+        Ok(args)
+    }
+
     /// The command behind `--`, of whichever command it is.
     #[must_use]
     pub fn server_command(&self) -> &[String] {
@@ -203,12 +256,16 @@ mod tests {
     #[test]
     fn global_options_stand_before_or_after_the_command() {
         let check = |line: &str| {
-            let args = Args::try_parse_from(line.split(' ')).unwrap();
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let args = Args::read(&words).unwrap();
             assert!(args.global.json, "{line}");
             assert_eq!(args.global.server, ["a", "b"], "{line}");
             assert_eq!(args.server_command(), ["c", "--json"], "{line}");
         };
         check("mcpdeck --json --server a --server b list all -- c --json");
         check("mcpdeck list all --server a --server b --json -- c --json");
+        check("mcpdeck --server a list all --server b --json -- c --json");
+        check("mcpdeck --server=a --json list all --server b -- c --json");
+        check("mcpdeck --json --server a --server b -- c --json");
     }
 }

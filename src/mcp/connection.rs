@@ -17,7 +17,7 @@ use super::handler::Handler;
 use super::http;
 use super::lines::LineRing;
 use super::negotiate::{Agreed, Era};
-use super::process::{Ladder, ParentVariables, Process, describe_exit};
+use super::process::{Ladder, Launch, Process, describe_exit};
 use super::reply::{Reply, RpcError, Undelivered};
 use super::signals::Signals;
 use super::stdio;
@@ -41,7 +41,7 @@ const ROUTING: Duration = Duration::from_millis(10);
 /// How long a pipe may stay open after its process has ended.
 const PIPE_GRACE: Duration = Duration::from_millis(100);
 
-/// Bounds on one connection, and what its child inherits.
+/// Bounds on one connection, and what starts its server.
 #[derive(Debug, Clone)]
 pub struct ConnectOptions {
     /// Which era the definition wants.
@@ -54,8 +54,10 @@ pub struct ConnectOptions {
     pub connect_timeout: Duration,
     /// On one request.
     pub request_timeout: Duration,
-    /// Our environment and face.
-    pub parent: Arc<ParentVariables>,
+    /// How a child is ended that does not come to be connected.
+    pub ladder: Ladder,
+    /// Starts servers that speak over stdio.
+    pub launcher: Arc<dyn Launch>,
     /// Whether what the server says of itself is of interest: not to a one-shot command.
     pub listens: bool,
     /// Hides the secrets of the definition; those that turn up while connecting are added.
@@ -68,8 +70,9 @@ impl ConnectOptions {
     pub fn of(
         config: &ServerConfig,
         settings: &Settings,
-        parent: Arc<ParentVariables>,
+        launcher: Arc<dyn Launch>,
         known_era: Option<Era>,
+        ladder: Ladder,
         mask: Mask,
         listens: bool,
     ) -> Self {
@@ -79,7 +82,8 @@ impl ConnectOptions {
             probe_timeout: settings.probe_timeout,
             connect_timeout: config.connect_timeout.unwrap_or(settings.connect_timeout),
             request_timeout: config.request_timeout.unwrap_or(settings.request_timeout),
-            parent,
+            ladder,
+            launcher,
             listens,
             mask,
         }
@@ -154,10 +158,7 @@ impl Connection {
             Some(command) => format!("{command}: the connection closed"),
             None => "the connection closed".to_owned(),
         };
-        if let Some(process) = &mut self.process {
-            let words = last_words(process, &self.lines, self.first_line).await;
-            message.push_str(&words);
-        }
+        message.push_str(&last_words(self.process.as_mut(), &self.lines, self.first_line).await);
         Failure::new(FailureKind::Closed, message)
     }
 
@@ -169,9 +170,7 @@ impl Connection {
         }
         // Whatever still holds the pipe is dropped with it.
         drop(self.service);
-        if let Some(process) = self.process {
-            process.close(ladder).await;
-        }
+        close(self.process, ladder).await;
     }
 
     /// Hands the transport over to rmcp, which routes answers from now on.
@@ -234,12 +233,24 @@ async fn exited(process: Option<&Process>) {
     }
 }
 
+pub(super) async fn close(process: Option<Process>, ladder: Ladder) {
+    if let Some(process) = process {
+        process.close(ladder).await;
+    }
+}
+
 /// How the process ended, if it did, and what it wrote last: `, exit status 1; stderr: ...`.
-pub(super) async fn last_words(process: &mut Process, lines: &LineRing, first_line: u64) -> String {
-    let mut words = match process.last_words().await {
-        Some(status) => format!(", {}", describe_exit(status)),
-        None => String::new(),
+pub(super) async fn last_words(
+    process: Option<&mut Process>,
+    lines: &LineRing,
+    first_line: u64,
+) -> String {
+    let status = match process {
+        Some(process) => process.last_words().await,
+        None => None,
     };
+    let mut words =
+        status.map_or_else(String::new, |status| format!(", {}", describe_exit(status)));
     let tail = lines.stderr_tail(first_line, QUOTED_LINES);
     if !tail.is_empty() {
         words.push_str("; stderr: ");

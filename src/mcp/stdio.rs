@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use rmcp::transport::Transport as _;
-use tokio::process::ChildStdout;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{ConnectOptions, Connection, Parts, last_words, session_of};
+use super::connection::{ConnectOptions, Connection, Parts, close, last_words, session_of};
 use super::handshake::HandshakeError;
 use super::lines::LineRing;
 use super::negotiate::{Era, Ground, Plan, negotiate};
-use super::process::{self, Ladder, Process};
+use super::process::{Process, Stdout};
 use super::signals::Signals;
 use super::traverse::seconds;
 use super::wire::Wire;
@@ -74,26 +73,27 @@ pub(super) async fn open(
             ),
         ),
     };
-    // A child that could not be started a second time has said why.
-    let message = match &mut child.process {
-        Some(process) => {
-            let words = last_words(process, lines, first_line).await;
-            format!("{}: {failure}{words}", config.command)
-        }
-        None => failure.message.to_string(),
+    let message = if child.started {
+        let words = last_words(child.process.as_mut(), lines, first_line).await;
+        format!("{}: {failure}{words}", config.command)
+    } else {
+        // It could not be started a second time, and has said why.
+        failure.message.to_string()
     };
     child.end().await;
     Some(Err(Failure::new(failure.kind, message)))
 }
 
-/// A child during its handshakes.
+/// A server during its handshakes.
 struct Child<'a> {
     config: &'a StdioConfig,
     options: &'a ConnectOptions,
     lines: &'a Arc<LineRing>,
     signals: Arc<Signals>,
-    wire: Wire<ChildStdout>,
+    wire: Wire<Stdout>,
+    /// The process, if the server is one and was not ended.
     process: Option<Process>,
+    started: bool,
 }
 
 impl<'a> Child<'a> {
@@ -103,23 +103,22 @@ impl<'a> Child<'a> {
         lines: &'a Arc<LineRing>,
     ) -> Result<Self, Failure> {
         let signals = Arc::new(Signals::default());
-        let started =
-            process::start(config, &options.parent, lines, &signals).map_err(|cause| {
+        let launched = options
+            .launcher
+            .launch(config, lines, &signals)
+            .map_err(|cause| {
                 Failure::new(FailureKind::Connect, format!("could not start: {cause}"))
             })?;
-        let wire = Wire::new(
-            started.stdout,
-            started.stdin,
-            Arc::clone(&signals),
-            Arc::clone(lines),
-        );
+        let (process, stdin, stdout) = launched.into_parts();
+        let wire = Wire::new(stdout, stdin, Arc::clone(&signals), Arc::clone(lines));
         Ok(Self {
             config,
             options,
             lines,
             signals,
             wire,
-            process: Some(started.process),
+            process,
+            started: true,
         })
     }
 
@@ -127,14 +126,13 @@ impl<'a> Child<'a> {
     async fn end(&mut self) {
         // Closing a pipe cannot fail in a way that matters to a process that is to end.
         let _ = self.wire.close().await;
-        if let Some(process) = self.process.take() {
-            process.close(Ladder::PATIENT).await;
-        }
+        close(self.process.take(), self.options.ladder).await;
+        self.started = false;
     }
 }
 
 impl Ground for Child<'_> {
-    type Transport = Wire<ChildStdout>;
+    type Transport = Wire<Stdout>;
 
     const FRESH_FOR_INITIALIZE: bool = false;
 

@@ -29,6 +29,8 @@ pub struct Traversed<T> {
     pub items: Arc<[T]>,
     /// What was left out of items that are kept all the same.
     pub notes: Arc<[Arc<str>]>,
+    /// Until when the server thinks all its pages good, where it says so.
+    pub good_until: Option<Instant>,
 }
 
 /// Walks over all pages within one deadline.
@@ -45,6 +47,7 @@ pub async fn traverse<T: Decode>(
     let mut accumulator = Accumulator::<T>::default();
     let mut cursor: Option<Cursor> = None;
     let mut asked_again = false;
+    let mut good_until = None;
     for page in 1..=MAX_PAGES {
         let ask = || requester.call(list_request(T::METHOD, cursor.as_ref()), Some(deadline));
         let mut answer = ask().await;
@@ -66,9 +69,12 @@ pub async fn traverse<T: Decode>(
             }
             Err(error) => return Err(failure(error, &seen, within)),
         };
-        let next = decode::page(&raw, page, &mut accumulator)?.next;
+        let read = decode::page(&raw, page, &mut accumulator)?;
         drop(raw);
-        let Some(next) = next else { break };
+        // A time so far ahead that the clock cannot tell it never comes.
+        let until = read.ttl.and_then(|ttl| Instant::now().checked_add(ttl));
+        good_until = earliest([good_until, until]);
+        let Some(next) = read.next else { break };
         if seen.contains(&next) {
             return Err(Failure::new(
                 FailureKind::RepeatedCursor,
@@ -88,7 +94,17 @@ pub async fn traverse<T: Decode>(
         accumulator.leave_out(T::misfit_over_http);
     }
     let (items, notes) = accumulator.finish();
-    Ok(Traversed { items, notes })
+    Ok(Traversed {
+        items,
+        notes,
+        good_until,
+    })
+}
+
+/// The earliest of the moments that are known.
+#[must_use]
+pub fn earliest<const N: usize>(moments: [Option<Instant>; N]) -> Option<Instant> {
+    moments.into_iter().flatten().min()
 }
 
 /// The failure for people. The server's message may quote a cursor; ours never does.

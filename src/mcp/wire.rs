@@ -233,4 +233,8 @@ async fn write_all<W: AsyncWrite + Unpin>(mut pipe: W, mut messages: mpsc::Recei
             return;
         }
     }
+    // A stream of our own process stays open until both of its halves are dropped.
+    if let Err(error) = pipe.shutdown().await {
+        tracing::debug!(%error, "a server had closed its stdin");
+    }
 }

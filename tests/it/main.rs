@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod discovery;
 mod fake_server;
 mod real;
 mod support;

@@ -15,7 +15,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::connecting::Connecting;
@@ -35,9 +35,10 @@ use crate::domain::server::Mask;
 use crate::domain::{
     Epoch, EventKind, Failure, FailureKind, Generation, RefreshReport, ServerConfig,
 };
+use crate::mcp::calls::{complete, get_prompt, read_resource};
 use crate::mcp::negotiate::Era;
-use crate::mcp::process::{Ladder, ParentVariables};
-use crate::mcp::{ConnectOptions, LineRing};
+use crate::mcp::process::{Ladder, Launch};
+use crate::mcp::{ConnectOptions, LineRing, Requester};
 
 /// How many requests may wait for an actor.
 const MAILBOX: usize = 64;
@@ -49,7 +50,7 @@ const REPORTS: usize = 64;
 #[derive(Debug, Clone)]
 pub(in crate::app) struct Context {
     pub(in crate::app) options: Arc<EngineOptions>,
-    pub(in crate::app) parent: Arc<ParentVariables>,
+    pub(in crate::app) launcher: Arc<dyn Launch>,
     pub(in crate::app) slots: Arc<ConnectSlots>,
     pub(in crate::app) updates: mpsc::Sender<Update>,
 }
@@ -115,7 +116,7 @@ impl ClientActor {
 
     async fn run(mut self) {
         let next = self.as_defined();
-        self.turn(next, Ladder::PATIENT);
+        self.turn(next, self.context.options.ladder());
         self.publish().await;
         while !matches!(self.stage, Stage::Ended) {
             self.step().await;
@@ -132,18 +133,23 @@ impl ClientActor {
             request = self.mailbox.recv() => match request {
                 Some(request) => self.take_request(request),
                 // Nobody can ask for anything any more.
-                None => self.turn(Next::End, Ladder::PATIENT),
+                None => self.turn(Next::End, self.context.options.ladder()),
             },
             Some(report) = self.reports.recv() => self.take_report(report),
             () = ended(&self.stage) => self.take_end(),
-            () = signalled(&self.stage) => {
-                if let Stage::Up(live) = &mut self.stage {
-                    live.take_notifications();
-                }
-            }
+            () = signalled(&self.stage) => self.take_notifications(),
             () = at(wake) => {}
         }
         self.take_time();
+    }
+
+    /// Takes what the server has notified; a program that does not stay does not follow it.
+    fn take_notifications(&mut self) {
+        if let Stage::Up(live) = &mut self.stage
+            && self.context.options.live
+        {
+            live.take_notifications();
+        }
     }
 
     fn next_wake(&self) -> Option<Instant> {
@@ -182,13 +188,27 @@ impl ClientActor {
 
     fn take_request(&mut self, request: Request) {
         match request {
-            Request::Read { uri, reply } => match &mut self.stage {
-                Stage::Up(live) => live.read(uri, reply),
-                _ => {
-                    let _ = reply.send(Err(self.not_connected()));
-                }
-            },
+            Request::Read { uri, reply } => self.call(reply, |requester| async move {
+                read_resource(&requester, &uri).await
+            }),
+            Request::GetPrompt {
+                name,
+                arguments,
+                reply,
+            } => self.call(reply, |requester| async move {
+                get_prompt(&requester, &name, &arguments).await
+            }),
+            Request::Complete {
+                of,
+                argument,
+                context,
+                reply,
+            } => self.call(reply, |requester| async move {
+                complete(&requester, of, argument, context).await
+            }),
             Request::Demand { group, reply } => {
+                // What came before the demand counts, whichever of the two woke us.
+                self.take_notifications();
                 let ticket = self.awaited(group);
                 self.waiters.push(Waiter {
                     group,
@@ -220,13 +240,29 @@ impl ClientActor {
         }
     }
 
+    fn call<T, F>(
+        &mut self,
+        reply: oneshot::Sender<Result<T, Failure>>,
+        call: impl FnOnce(Requester) -> F,
+    ) where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Failure>> + Send + 'static,
+    {
+        if let Stage::Up(live) = &mut self.stage {
+            live.call(reply, call);
+        } else {
+            // A failed send: nobody waits for it any more.
+            let _ = reply.send(Err(self.not_connected()));
+        }
+    }
+
     /// Starts over with the definition, by a person's will: earlier attempts do not count.
     fn redefine(&mut self, definition: Arc<Definition>) {
         self.definition = definition;
         self.renewed = false;
         self.backoff = Backoff::new(self.backoff.limit());
         let next = self.as_defined();
-        self.turn(next, Ladder::PATIENT);
+        self.turn(next, self.context.options.ladder());
     }
 
     fn as_defined(&self) -> Next {
@@ -269,13 +305,14 @@ impl ClientActor {
             Stage::Connecting { retry, .. } => match outcome {
                 Some(Ok(opened)) => self.go_up(epoch, opened),
                 Some(Err(failure)) => self.take_failure(failure, retry.is_some()),
-                None => self.turn(Next::Connect, Ladder::PATIENT),
+                None => self.turn(Next::Connect, self.context.options.ladder()),
             },
             // It was called off. If the handshake was faster, what it opened is closed first.
             Stage::Closing(next) => match outcome {
                 Some(Ok(opened)) => {
                     self.stage = Stage::Closing(next);
-                    self.live(epoch, opened).close(Ladder::PATIENT);
+                    let ladder = self.context.options.ladder();
+                    self.live(epoch, opened).close(ladder);
                 }
                 Some(Err(_)) | None => self.proceed(next),
             },
@@ -350,6 +387,7 @@ impl ClientActor {
             outcome,
         } = refreshed;
         let wall = SystemTime::now();
+        let good_until = outcome.good_until();
         let opening = live.first_catalog_is_open() && self.shelf.is_published();
         let applied = self.shelf.apply(
             outcome,
@@ -358,7 +396,10 @@ impl ClientActor {
                 wall,
             },
         );
-        live.finished(group, start.ticket, applied.failures.is_empty());
+        if applied.failures.is_empty() {
+            live.succeeded(group, good_until);
+        }
+        live.finished(group, start.ticket);
         // The listings of a first catalog share its generation.
         if !applied.counts.is_empty() && !opening {
             self.generation = self.generation.next();
@@ -384,7 +425,7 @@ impl ClientActor {
             let life = live.since.elapsed();
             self.invalidate();
             self.stage = Stage::Closing(Next::Judge { life });
-            live.bury();
+            live.bury(self.context.options.ladder());
         }
     }
 
@@ -440,8 +481,9 @@ impl ClientActor {
             options: ConnectOptions::of(
                 &config,
                 &self.context.options.settings,
-                Arc::clone(&self.context.parent),
+                Arc::clone(&self.context.launcher),
                 self.known_era,
+                self.context.options.ladder(),
                 mask.clone(),
                 self.context.options.live,
             ),

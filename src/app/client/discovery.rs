@@ -12,7 +12,7 @@ use crate::domain::{
 };
 use crate::mcp::Requester;
 use crate::mcp::decode::Decode;
-use crate::mcp::traverse::{Traversed, traverse};
+use crate::mcp::traverse::{Traversed, earliest, traverse};
 
 /// How one traversal ended; `None` where the listing was not asked for.
 pub type Outcome<T> = Option<Result<Traversed<T>, Failure>>;
@@ -26,6 +26,22 @@ pub enum GroupOutcome {
     Tools(Outcome<Tool>),
     /// Prompts.
     Prompts(Outcome<Prompt>),
+}
+
+impl GroupOutcome {
+    /// Until when the server thinks the listings good, where it says so.
+    pub fn good_until(&self) -> Option<tokio::time::Instant> {
+        fn of<T>(outcome: Option<&Result<Traversed<T>, Failure>>) -> Option<tokio::time::Instant> {
+            outcome?.as_ref().ok()?.good_until
+        }
+        match self {
+            Self::Resources(resources, templates) => {
+                earliest([of(resources.as_ref()), of(templates.as_ref())])
+            }
+            Self::Tools(tools) => of(tools.as_ref()),
+            Self::Prompts(prompts) => of(prompts.as_ref()),
+        }
+    }
 }
 
 /// Asks for the listings of the group, those of one group at the same time.
@@ -177,13 +193,15 @@ impl Shelf {
         }
     }
 
-    /// Leaves the listing as it is and marks it old, and the error if it was this that failed.
+    /// Leaves the listing as it is and marks it old. Its error stands only if it was this that
+    /// failed.
     fn keep<T: Slot>(&mut self, outcome: Outcome<T>, now: Moment, applied: &mut Applied) {
         match outcome {
             None => {}
             Some(Ok(_)) => {
                 let kept = T::of(&self.catalog).after_failure(now.wall);
                 *T::of_mut(&mut self.catalog) = kept;
+                self.errors.retain(|error| error.method != Some(T::METHOD));
             }
             Some(Err(failure)) => self.fail::<T>(failure, now, applied),
         }

@@ -11,7 +11,10 @@ use super::message::Request;
 use crate::app::definition::Definition;
 use crate::domain::{Catalog, Failure, FailureKind, Group};
 use crate::mcp::Line;
+use crate::mcp::calls::ArgumentOf;
+use crate::mcp::decode::completion::Completion;
 use crate::mcp::decode::contents::Content;
+use crate::mcp::decode::prompt::PromptText;
 use crate::mcp::process::Ladder;
 
 /// A clonable handle to one client actor.
@@ -46,6 +49,48 @@ impl ClientHandle {
         let uri = uri.to_owned();
         self.ask(deadline, |reply| Request::Read { uri, reply })
             .await?
+    }
+
+    /// Gets a prompt with its arguments filled in.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ClientHandle::read`].
+    pub async fn get_prompt(
+        &self,
+        name: &str,
+        arguments: Vec<(String, String)>,
+        deadline: Instant,
+    ) -> Result<PromptText, Failure> {
+        let name = name.to_owned();
+        self.ask(deadline, |reply| Request::GetPrompt {
+            name,
+            arguments,
+            reply,
+        })
+        .await?
+    }
+
+    /// Asks for values of an argument (name and what is typed so far); `context` holds the
+    /// arguments that are filled in already.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ClientHandle::read`].
+    pub async fn complete(
+        &self,
+        of: ArgumentOf,
+        argument: (String, String),
+        context: Vec<(String, String)>,
+        deadline: Instant,
+    ) -> Result<Completion, Failure> {
+        self.ask(deadline, |reply| Request::Complete {
+            of,
+            argument,
+            context,
+            reply,
+        })
+        .await?
     }
 
     /// The catalog of the group: from memory if it is clean, else after one refresh, which all

@@ -14,12 +14,10 @@ use super::slots::SeatGuard;
 use crate::app::engine::EngineOptions;
 use crate::domain::server::Mask;
 use crate::domain::{Epoch, Failure, Group, ListMethod, Session, TransportKind};
-use crate::mcp::decode::contents::Content;
 use crate::mcp::listen::listen;
 use crate::mcp::negotiate::Era;
 use crate::mcp::process::Ladder;
-use crate::mcp::resource::read_resource;
-use crate::mcp::{Connection, Signals, Subscription};
+use crate::mcp::{Connection, Requester, Signals, Subscription};
 
 /// How many calls run at once; the rest wait.
 const CALLS: usize = 16;
@@ -39,12 +37,10 @@ pub(super) struct Live {
     reports: mpsc::Sender<Report>,
     queues: [RefreshQueue; 3],
     done: [Ticket; 3],
-    succeeded: [Option<Instant>; 3],
+    succeeded: [Option<Success>; 3],
     methods: Arc<[ListMethod]>,
     traversal_timeout: Duration,
     calls: Arc<Semaphore>,
-    /// Whether notifications lead to refreshes: not in a one-shot command.
-    follows: bool,
     first_catalog: FirstCatalog,
     subscription: Listening,
     /// When the connection was established.
@@ -60,6 +56,13 @@ pub(super) enum FirstCatalog {
     Held(Instant),
     /// It was published.
     Published,
+}
+
+/// A refresh that succeeded.
+#[derive(Debug, Clone, Copy)]
+struct Success {
+    at: Instant,
+    good_until: Option<Instant>,
 }
 
 /// Whether the lists wait for a subscription: in the era without `initialize` it is opened before
@@ -101,7 +104,6 @@ impl Live {
             connection: opened.connection,
             seat: opened.seat,
             mask: opened.mask,
-            follows: options.live,
             tasks: JoinSet::new(),
             reports,
             queues: [(); 3].map(|()| RefreshQueue::new(options.settings.debounce)),
@@ -213,7 +215,7 @@ impl Live {
         let now = Instant::now().into_std();
         for group in Group::ALL {
             let count = self.connection.signals.take_list_changed(group);
-            if count > 0 && self.follows && self.asks(group) {
+            if count > 0 && self.asks(group) {
                 self.queues[group as usize].notify(count, now);
             }
         }
@@ -266,14 +268,30 @@ impl Live {
         started
     }
 
+    /// The listings of the group are complete, and good until then where the server says so.
+    pub(super) fn succeeded(&mut self, group: Group, good_until: Option<Instant>) {
+        self.succeeded[group as usize] = Some(Success {
+            at: Instant::now(),
+            good_until,
+        });
+    }
+
+    /// Whether the group's listings are older than the server thinks good, and it does not tell
+    /// when they change: a modern server whose acknowledged filter lacks them.
+    pub(super) fn has_expired(&self, group: Group) -> bool {
+        let untold = match self.signals().subscription() {
+            Subscription::Acknowledged(groups) => !groups[group as usize],
+            Subscription::Unanswered | Subscription::Refused => false,
+        };
+        let good_until = self.succeeded[group as usize].and_then(|success| success.good_until);
+        untold && good_until.is_some_and(|until| until <= Instant::now())
+    }
+
     /// A refresh of the group ended.
-    pub(super) fn finished(&mut self, group: Group, ticket: Ticket, ok: bool) {
+    pub(super) fn finished(&mut self, group: Group, ticket: Ticket) {
         let now = Instant::now();
         self.queues[group as usize].finished(now.into_std());
         self.done[group as usize] = ticket;
-        if ok {
-            self.succeeded[group as usize] = Some(now);
-        }
         while self.tasks.try_join_next().is_some() {}
         if self.first_catalog == FirstCatalog::Awaited {
             self.first_catalog = FirstCatalog::Held(now + FIRST_CATALOG_GRACE);
@@ -313,13 +331,13 @@ impl Live {
             .collect()
     }
 
-    /// The refresh that a demand made now has to wait for; starts one if the last one failed.
-    /// `None` where the catalog is clean, or the group is not asked for.
-    pub(super) fn awaited(&mut self, group: Group, clean: bool) -> Option<Ticket> {
+    /// The refresh that a demand made now has to wait for; starts one if the last one failed, or
+    /// is too old. `None` where the catalog is healthy, or the group is not asked for.
+    pub(super) fn awaited(&mut self, group: Group, healthy: bool) -> Option<Ticket> {
         if !self.asks(group) {
             return None;
         }
-        if !clean && !self.queues[group as usize].is_dirty() {
+        if !healthy && !self.queues[group as usize].is_dirty() {
             self.request(group);
         }
         self.queues[group as usize].awaited()
@@ -332,28 +350,30 @@ impl Live {
 
     /// How long ago a refresh of the group last succeeded.
     pub(super) fn age(&self, group: Group) -> Duration {
-        self.succeeded[group as usize].map_or(Duration::ZERO, |at| at.elapsed())
+        self.succeeded[group as usize].map_or(Duration::ZERO, |success| success.at.elapsed())
     }
 
-    /// Reads a resource in a task of its own; nobody waiting any more cancels the call.
-    pub(super) fn read(
+    /// Makes a call in a task of its own; nobody waiting any more cancels it.
+    pub(super) fn call<T, F>(
         &mut self,
-        uri: String,
-        mut reply: oneshot::Sender<Result<Vec<Content>, Failure>>,
-    ) {
-        let requester = self.connection.requester();
+        mut reply: oneshot::Sender<Result<T, Failure>>,
+        call: impl FnOnce(Requester) -> F,
+    ) where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Failure>> + Send + 'static,
+    {
         let calls = Arc::clone(&self.calls);
         let mask = self.mask.clone();
+        let called = call(self.connection.requester());
         self.tasks.spawn(async move {
-            let read = async {
+            let outcome = async {
                 let _call = calls.acquire().await;
-                let contents = read_resource(&requester, &uri).await;
-                contents.map_err(|failure| mask.failure(failure))
+                called.await.map_err(|failure| mask.failure(failure))
             };
             tokio::select! {
-                contents = read => {
+                outcome = outcome => {
                     // A failed send: nobody waits for it any more.
-                    let _ = reply.send(contents);
+                    let _ = reply.send(outcome);
                 }
                 () = reply.closed() => {}
             }
@@ -372,7 +392,7 @@ impl Live {
     }
 
     /// The other side has ended the connection: tells why, then closes what is left of it.
-    pub(super) fn bury(mut self) {
+    pub(super) fn bury(mut self, ladder: Ladder) {
         self.tasks.abort_all();
         let (mut connection, seat, reports) = (self.connection, self.seat, self.reports);
         let (epoch, mask) = (self.epoch, self.mask);
@@ -382,7 +402,7 @@ impl Live {
                 expired: connection.signals.is_expired(),
             };
             let _ = reports.send(Report::Lost(epoch, loss)).await;
-            connection.close(Ladder::PATIENT).await;
+            connection.close(ladder).await;
             drop(seat);
             let _ = reports.send(Report::Closed).await;
         });

@@ -12,7 +12,10 @@ use super::slots::SeatGuard;
 use crate::app::definition::Definition;
 use crate::domain::server::Mask;
 use crate::domain::{Epoch, Failure, Group};
+use crate::mcp::calls::ArgumentOf;
+use crate::mcp::decode::completion::Completion;
 use crate::mcp::decode::contents::Content;
+use crate::mcp::decode::prompt::PromptText;
 use crate::mcp::process::Ladder;
 use crate::mcp::{Connection, Line};
 
@@ -23,6 +26,19 @@ pub(super) enum Request {
     Read {
         uri: String,
         reply: oneshot::Sender<Result<Vec<Content>, Failure>>,
+    },
+    /// Get a prompt.
+    GetPrompt {
+        name: String,
+        arguments: Vec<(String, String)>,
+        reply: oneshot::Sender<Result<PromptText, Failure>>,
+    },
+    /// Complete an argument.
+    Complete {
+        of: ArgumentOf,
+        argument: (String, String),
+        context: Vec<(String, String)>,
+        reply: oneshot::Sender<Result<Completion, Failure>>,
     },
     /// The catalog, clean if that can be had.
     Demand {

@@ -26,12 +26,13 @@ impl ClientActor {
             return None;
         };
         let catalog = &self.shelf.catalog;
-        let clean = live
+        let fresh = live
             .methods()
             .iter()
             .filter(|method| method.group() == group)
             .all(|method| catalog.freshness(*method) == Freshness::Fresh);
-        live.awaited(group, clean).or(Some(0))
+        let healthy = fresh && !live.has_expired(group);
+        live.awaited(group, healthy).or(Some(0))
     }
 
     /// Answers those who waited for what has come, or cannot come.
@@ -55,8 +56,10 @@ impl ClientActor {
                     let in_group = |error: &&DiscoveryError| {
                         error.method.is_some_and(|method| method.group() == group)
                     };
-                    let error = self.shelf.errors.iter().find(in_group);
-                    (error.map(|error| error.failure.clone()), live.age(group))
+                    match self.shelf.errors.iter().find(in_group) {
+                        Some(error) => (Some(error.failure.clone()), live.age(group)),
+                        None => (None, Duration::ZERO),
+                    }
                 }
                 _ if unreachable.is_some() => (unreachable.clone(), Duration::ZERO),
                 _ => {

@@ -7,11 +7,13 @@
 //! [`handshake`] reads the results of `initialize` and `server/discover`, tolerantly; [`contents`]
 //! that of `resources/read`, exactly.
 
+pub mod completion;
 pub mod contents;
 mod date;
 mod fields;
 pub mod handshake;
 mod lenient;
+pub mod prompt;
 mod reader;
 mod rules;
 mod schema;
@@ -21,6 +23,7 @@ mod texts;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::domain::catalog::MAX_NOTES;
 use crate::domain::item::Item;
@@ -59,6 +62,9 @@ pub fn page<T: Decode>(
 pub struct Page {
     /// Where the next page begins; `None` at the end.
     pub next: Option<Cursor>,
+    /// How long the server thinks the page good (MCP 2026-07-28, `ttlMs`); `None` where it does
+    /// not say, or says something odd or 0.
+    pub ttl: Option<Duration>,
 }
 
 /// An opaque cursor. Its value is for the next request and for nothing else: `Debug` hides it.

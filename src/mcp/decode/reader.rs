@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display};
 use std::io;
+use std::time::Duration;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -40,14 +41,19 @@ pub(super) fn read<T: Decode>(
         Items::Failed(failure) => return Err(failure),
         Items::Read => {}
     }
-    let Some(cursor) = head.next_cursor else {
-        return Ok(Page { next: None });
+    let next = match head.next_cursor {
+        None => None,
+        Some(cursor) => {
+            let cursor = cursor
+                .string()
+                .ok_or_else(|| fail(&Defect::new("nextCursor", "is not a string")))?;
+            Some(Cursor(cursor.into()))
+        }
     };
-    let cursor = cursor
-        .string()
-        .ok_or_else(|| fail(&Defect::new("nextCursor", "is not a string")))?;
+    let ttl = head.ttl_ms.and_then(Value::whole).filter(|ms| *ms > 0);
     Ok(Page {
-        next: Some(Cursor(cursor.into())),
+        next,
+        ttl: ttl.map(Duration::from_millis),
     })
 }
 
@@ -56,6 +62,7 @@ struct Head<'a> {
     items: Items,
     next_cursor: Option<Value<'a>>,
     result_type: Option<Value<'a>>,
+    ttl_ms: Option<Value<'a>>,
 }
 
 /// What became of the array.
@@ -86,8 +93,9 @@ impl<'de, T: Decode> Visitor<'de> for HeadVisitor<'_, T> {
             items: Items::Missing,
             next_cursor: None,
             result_type: None,
+            ttl_ms: None,
         };
-        let keys = const { &[T::METHOD.field(), "nextCursor", "resultType"] };
+        let keys = const { &[T::METHOD.field(), "nextCursor", "resultType", "ttlMs"] };
         while let Some(key) = map.next_key_seed(KeySeed(keys))? {
             match key {
                 Some(0) => {
@@ -99,6 +107,7 @@ impl<'de, T: Decode> Visitor<'de> for HeadVisitor<'_, T> {
                 }
                 Some(1) => head.next_cursor = raw(&mut map)?,
                 Some(2) => head.result_type = raw(&mut map)?,
+                Some(3) => head.ttl_ms = raw(&mut map)?,
                 Some(_) | None => {
                     map.next_value::<IgnoredAny>()?;
                 }

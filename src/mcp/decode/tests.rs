@@ -488,7 +488,7 @@ proptest! {
         parts.rotate_left(turns);
         let mut into = Accumulator::<Resource>::default();
         let read = page(&format!("{{{}}}", parts.join(",")), 1, &mut into);
-        prop_assert_eq!(read, Ok(Page { next: Some(Cursor("c".into())) }));
+        prop_assert_eq!(read, Ok(Page { next: Some(Cursor("c".into())), ttl: None }));
         prop_assert_eq!(into.items().len(), 1);
     }
 }

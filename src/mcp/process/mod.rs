@@ -7,16 +7,18 @@
 mod environment;
 mod group;
 
+use std::fmt;
 use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::{AsyncRead, AsyncReadExt, DuplexStream, ReadHalf, WriteHalf};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::either::Either;
 
 pub use environment::ParentVariables;
 use group::Group;
@@ -62,23 +64,82 @@ pub struct Process {
     stderr: JoinHandle<()>,
 }
 
+/// What starts the servers that speak over stdio: [`Children`], or a library's own servers, which
+/// live in its process.
+pub trait Launch: fmt::Debug + Send + Sync {
+    /// Starts one server.
+    ///
+    /// # Errors
+    ///
+    /// Why it could not be started, as a fragment that fits behind `could not start:`.
+    fn launch(
+        &self,
+        config: &StdioConfig,
+        lines: &Arc<LineRing>,
+        signals: &Arc<Signals>,
+    ) -> Result<Launched, String>;
+}
+
+/// A server that was started.
+#[derive(Debug)]
+pub enum Launched {
+    /// A child.
+    Child(Started),
+    /// A server of this process, at the other end of the stream.
+    InProcess(DuplexStream),
+}
+
 /// A child that was started, with its pipes.
 #[derive(Debug)]
 pub struct Started {
-    /// Its owner.
-    pub process: Process,
-    /// What it reads.
-    pub stdin: ChildStdin,
-    /// What it writes.
-    pub stdout: ChildStdout,
+    process: Process,
+    stdin: ChildStdin,
+    stdout: ChildStdout,
 }
 
-/// Starts the program.
-///
-/// # Errors
-///
-/// Why it could not be started, as a fragment that fits behind `could not start:`.
-pub fn start(
+/// What a server reads.
+pub type Stdin = Either<ChildStdin, WriteHalf<DuplexStream>>;
+
+/// What a server writes.
+pub type Stdout = Either<ChildStdout, ReadHalf<DuplexStream>>;
+
+impl Launched {
+    /// The owner of the child if there is one, and the two streams.
+    #[must_use]
+    pub fn into_parts(self) -> (Option<Process>, Stdin, Stdout) {
+        match self {
+            Self::Child(Started {
+                process,
+                stdin,
+                stdout,
+            }) => (Some(process), Either::Left(stdin), Either::Left(stdout)),
+            Self::InProcess(stream) => {
+                let (stdout, stdin) = tokio::io::split(stream);
+                (None, Either::Right(stdin), Either::Right(stdout))
+            }
+        }
+    }
+}
+
+/// Starts child processes.
+#[derive(Debug)]
+pub struct Children {
+    /// What they inherit.
+    pub parent: ParentVariables,
+}
+
+impl Launch for Children {
+    fn launch(
+        &self,
+        config: &StdioConfig,
+        lines: &Arc<LineRing>,
+        signals: &Arc<Signals>,
+    ) -> Result<Launched, String> {
+        start(config, &self.parent, lines, signals).map(Launched::Child)
+    }
+}
+
+fn start(
     config: &StdioConfig,
     parent: &ParentVariables,
     lines: &Arc<LineRing>,

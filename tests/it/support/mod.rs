@@ -7,3 +7,4 @@
 pub mod fake;
 pub mod handle;
 pub mod launch;
+pub mod rig;
