@@ -178,11 +178,7 @@ impl Connection {
     where
         T: Transport<RoleClient> + 'static,
     {
-        let handler = Handler::new(
-            parts.session.modern,
-            Arc::clone(&parts.signals),
-            Arc::clone(&parts.lines),
-        );
+        let handler = Handler::new(parts.session.modern);
         // Of the server rmcp needs to know the version alone: it decides what goes with a request.
         let info = ServerPeerInfo::new(
             handler.get_info().protocol_version,

@@ -10,5 +10,6 @@
 mod architecture;
 mod discovery;
 mod fake_server;
+mod http;
 mod real;
 mod support;

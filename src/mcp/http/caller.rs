@@ -45,7 +45,7 @@ impl Caller {
         credentials: Arc<Credentials>,
         signals: Arc<Signals>,
     ) -> Result<Self, Failure> {
-        let url = url.parse::<Url>().ok().filter(|url| url.has_host());
+        let url = url.parse::<Url>().ok().filter(Url::has_host);
         let url = url.ok_or_else(|| Failure::new(FailureKind::Config, "the URL is not valid"))?;
         Ok(Self {
             client,

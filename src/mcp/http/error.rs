@@ -169,14 +169,11 @@ fn describe(error: &reqwest::Error) -> String {
     }
 }
 
-/// rustls puts its errors inside I/O errors, whose `source` passes over them.
+/// rustls puts its errors inside I/O errors, even twice, whose `source` passes over them.
 fn tls_error<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a rustls::Error> {
-    cause.downcast_ref::<rustls::Error>().or_else(|| {
-        cause
-            .downcast_ref::<io::Error>()?
-            .get_ref()?
-            .downcast_ref::<rustls::Error>()
-    })
+    cause
+        .downcast_ref::<rustls::Error>()
+        .or_else(|| tls_error(cause.downcast_ref::<io::Error>()?.get_ref()?))
 }
 
 #[cfg(test)]

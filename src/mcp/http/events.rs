@@ -129,9 +129,10 @@ impl Parser {
                 scanner.push(self.event.data.take().unwrap_or_default().as_bytes());
                 let value = self.line.strip_prefix(b"data:").unwrap_or(&self.line);
                 scanner.push(value);
-                let value = match self.line.is_empty() {
-                    true => part.strip_prefix(b"data:").unwrap_or(part),
-                    false => part,
+                let value = if self.line.is_empty() {
+                    part.strip_prefix(b"data:").unwrap_or(part)
+                } else {
+                    part
                 };
                 scanner.push(value);
                 self.overlong = Some(scanner);
@@ -144,9 +145,10 @@ impl Parser {
 
     fn take_line(&mut self, line: &[u8], ready: &mut VecDeque<Event>) {
         const MARK: &[u8] = "\u{feff}".as_bytes();
-        let line = match mem::replace(&mut self.started, true) {
-            true => line,
-            false => line.strip_prefix(MARK).unwrap_or(line),
+        let line = if mem::replace(&mut self.started, true) {
+            line
+        } else {
+            line.strip_prefix(MARK).unwrap_or(line)
         };
         if line.is_empty() {
             let event = mem::take(&mut self.event);

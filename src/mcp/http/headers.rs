@@ -66,14 +66,14 @@ pub fn configured<'a>(
 pub fn name_value(name: &str) -> Option<HeaderValue> {
     const PREFIX: &str = "=?base64?";
     const SUFFIX: &str = "?=";
-    let plain = name.bytes().all(|byte| (0x20..=0x7e).contains(&byte))
-        && !name.starts_with(' ')
-        && !name.ends_with(' ')
-        && !(name.starts_with(PREFIX) && name.ends_with(SUFFIX));
-    let text = if plain {
-        name.to_owned()
-    } else {
+    let changed = name.bytes().any(|byte| !(0x20..=0x7e).contains(&byte))
+        || name.starts_with(' ')
+        || name.ends_with(' ')
+        || (name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+    let text = if changed {
         format!("{PREFIX}{}{SUFFIX}", BASE64_STANDARD.encode(name))
+    } else {
+        name.to_owned()
     };
     HeaderValue::try_from(text).ok()
 }

@@ -169,21 +169,18 @@ impl Inbox {
                 }),
                 AnswerId::Missing | AnswerId::Foreign => None,
             };
-            match id.and_then(|id| Some((id, outstanding.remove(&id)?))) {
-                Some((id, known)) => {
-                    // It came on another stream than its own.
-                    if asked != Some(id)
-                        && let Some(task) = known.task
-                    {
-                        task.abort();
-                    }
-                    (id, known.sent)
-                }
-                None => {
-                    drop(outstanding);
-                    return self.signals.noise();
-                }
+            let known = id.and_then(|id| Some((id, outstanding.remove(&id)?)));
+            let Some((id, known)) = known else {
+                drop(outstanding);
+                return self.signals.noise();
+            };
+            // It came on another stream than its own.
+            if asked != Some(id)
+                && let Some(task) = known.task
+            {
+                task.abort();
             }
+            (id, known.sent)
         };
         self.signals.answered_after(sent.elapsed());
         self.deliver(known, reply).await;

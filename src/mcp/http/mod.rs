@@ -93,9 +93,8 @@ async fn connect(
         });
     if may_be_older {
         remote.renew_wire();
-        match SseWire::open(&remote.caller, &remote.signals, lines).await {
-            Ok(wire) => return remote.shake_hands(wire, started).await,
-            Err(_) => tracing::debug!("no event stream of the older transport is there either"),
+        if let Ok(wire) = SseWire::open(&remote.caller, &remote.signals, lines).await {
+            return remote.shake_hands(wire, started).await;
         }
     }
     Err(failure.failure)

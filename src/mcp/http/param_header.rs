@@ -22,8 +22,8 @@ pub fn misfit(schema: &str) -> Option<&'static str> {
 }
 
 /// Walks a schema; `reached` says whether `properties` alone lead to it.
-fn check<'a>(
-    schema: &'a Map<String, Value>,
+fn check(
+    schema: &Map<String, Value>,
     reached: bool,
     seen: &mut HashSet<String>,
 ) -> Option<&'static str> {

@@ -29,7 +29,7 @@ use crate::mcp::lines::LineRing;
 use crate::mcp::signals::Signals;
 
 /// How long the first event may take: servers send it at once.
-const FIRST_EVENT: Duration = Duration::from_secs(10);
+const FIRST_EVENT: Duration = Duration::from_secs(5);
 
 type Events = EventReader<BoxStream<'static, Result<Bytes, ()>>>;
 
