@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use super::error::Failure;
@@ -178,13 +178,14 @@ impl ServerConfig {
     }
 }
 
-/// Replaces secret values in texts that may quote them.
+/// Replaces secret values in texts that may quote them. Clones share what is masked, so that a
+/// token that is got later is hidden wherever the mask has gone.
 #[derive(Clone, Default)]
-pub struct Mask(Arc<[Secret]>);
+pub struct Mask(Arc<RwLock<Vec<Secret>>>);
 
 impl fmt::Debug for Mask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Mask({})", self.0.len())
+        write!(f, "Mask({})", self.secrets().len())
     }
 }
 
@@ -193,19 +194,25 @@ impl Mask {
     /// longest first, so that a value inside another leaves nothing of the longer one. Of a
     /// header value with a scheme (`Bearer abc`) the part behind it is masked too.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Self {
-        let mut values: Vec<Secret> = Vec::new();
+        let mask = Self::default();
         for secret in secrets {
-            let text = secret.expose().trim();
-            let credential = text.split_once(' ').map_or("", |(_, rest)| rest.trim());
-            for part in [text, credential] {
-                if part.chars().count() >= Secret::MASKED_BY_VALUE_FROM {
-                    values.push(Secret::new(part));
-                }
+            mask.add(secret);
+        }
+        mask
+    }
+
+    /// Masks another value, here and in all clones.
+    pub fn add(&self, secret: &Secret) {
+        let text = secret.expose().trim();
+        let credential = text.split_once(' ').map_or("", |(_, rest)| rest.trim());
+        let mut secrets = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        for part in [text, credential] {
+            let is_long = part.chars().count() >= Secret::MASKED_BY_VALUE_FROM;
+            if is_long && !secrets.iter().any(|secret| secret.expose() == part) {
+                secrets.push(Secret::new(part));
             }
         }
-        values.sort_by_key(|value| std::cmp::Reverse(value.expose().len()));
-        values.dedup();
-        Self(values.into())
+        secrets.sort_by_key(|value| std::cmp::Reverse(value.expose().len()));
     }
 
     /// The failure with `***` in place of each secret value of its message.
@@ -218,13 +225,17 @@ impl Mask {
     /// The text with `***` in place of each secret value.
     #[must_use]
     pub fn apply(&self, text: String) -> String {
-        self.0.iter().fold(text, |text, secret| {
+        self.secrets().iter().fold(text, |text, secret| {
             if text.contains(secret.expose()) {
                 text.replace(secret.expose(), "***")
             } else {
                 text
             }
         })
+    }
+
+    fn secrets(&self) -> RwLockReadGuard<'_, Vec<Secret>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -250,5 +261,7 @@ mod tests {
         check("bad header Bearer token-12345", "bad header ***");
         check("token-12345 is short", "*** is short");
         check("token-12345-longer", "***");
+        mask.clone().add(&Secret::new("later-token"));
+        check("later-token", "***");
     }
 }

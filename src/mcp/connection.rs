@@ -19,13 +19,15 @@ use super::http;
 use super::lines::LineRing;
 use super::negotiate::{Agreed, Era};
 use super::process::{Ladder, Launch, Process, describe_exit};
-use super::reply::{Reply, RpcError};
+use super::reply::{Reply, RpcError, Undelivered};
 use super::signals::Signals;
 use super::stdio;
 use super::traverse::seconds;
+use crate::domain::server::Mask;
 use crate::domain::text;
 use crate::domain::{
     Failure, FailureKind, ProtocolChoice, ServerConfig, Session, Settings, TransportConfig,
+    TransportKind,
 };
 
 /// How many lines of stderr a failure quotes.
@@ -54,6 +56,10 @@ pub struct ConnectOptions {
     pub ladder: Ladder,
     /// Starts servers that speak over stdio.
     pub launcher: Arc<dyn Launch>,
+    /// Whether what the server says of itself is of interest: not to a one-shot command.
+    pub listens: bool,
+    /// Hides the secrets of the definition; those that turn up while connecting are added.
+    pub mask: Mask,
 }
 
 impl ConnectOptions {
@@ -65,6 +71,8 @@ impl ConnectOptions {
         launcher: Arc<dyn Launch>,
         known_era: Option<Era>,
         ladder: Ladder,
+        mask: Mask,
+        listens: bool,
     ) -> Self {
         Self {
             protocol: config.protocol,
@@ -74,6 +82,8 @@ impl ConnectOptions {
             request_timeout: config.request_timeout.unwrap_or(settings.request_timeout),
             ladder,
             launcher,
+            listens,
+            mask,
         }
     }
 }
@@ -86,6 +96,10 @@ pub struct Connection {
     pub session: Arc<Session>,
     /// What the other side signals.
     pub signals: Arc<Signals>,
+    /// Which transport it came to.
+    pub transport: TransportKind,
+    /// Whether [`Signals::subscription`] will tell that changes are heard of, beside modern ones.
+    pub awaits_stream: bool,
     requester: Requester,
     service: RunningService<RoleClient, Handler>,
     process: Option<Process>,
@@ -167,11 +181,7 @@ impl Connection {
     where
         T: Transport<RoleClient> + 'static,
     {
-        let handler = Handler::new(
-            parts.session.modern,
-            Arc::clone(&parts.signals),
-            Arc::clone(&parts.lines),
-        );
+        let handler = Handler::new(parts.session.modern);
         // Of the server rmcp needs to know the version alone: it decides what goes with a request.
         let info = ServerPeerInfo::new(
             handler.get_info().protocol_version,
@@ -184,7 +194,10 @@ impl Connection {
                 peer: service.peer().clone(),
                 timeout: parts.request_timeout,
                 signals: Arc::clone(&parts.signals),
+                modern_http: parts.session.modern && parts.transport == TransportKind::Http,
             },
+            transport: parts.transport,
+            awaits_stream: parts.awaits_stream,
             session: Arc::new(parts.session),
             signals: parts.signals,
             service,
@@ -208,6 +221,8 @@ pub(super) struct Parts {
     pub(super) request_timeout: Duration,
     pub(super) command: Option<String>,
     pub(super) keep: Keep,
+    pub(super) transport: TransportKind,
+    pub(super) awaits_stream: bool,
 }
 
 /// How the process ended, if it did, and what it wrote last: `, exit status 1; stderr: ...`.
@@ -253,6 +268,7 @@ pub struct Requester {
     peer: Peer<RoleClient>,
     timeout: Duration,
     signals: Arc<Signals>,
+    modern_http: bool,
 }
 
 /// Why a request has no result.
@@ -270,6 +286,8 @@ pub enum CallError {
     Closed,
     /// The transport could not deliver it.
     Transport(Failure),
+    /// The server took it, and the stream of its answer broke.
+    Lost(Failure),
 }
 
 impl CallError {
@@ -295,12 +313,18 @@ impl CallError {
             ),
             Self::Deadline => Failure::new(FailureKind::Timeout, "no answer in time"),
             Self::Closed => Failure::new(FailureKind::Closed, "the connection closed"),
-            Self::Transport(failure) => failure,
+            Self::Transport(failure) | Self::Lost(failure) => failure,
         }
     }
 }
 
 impl Requester {
+    /// Whether the era without `initialize` is spoken over HTTP, which has rules of its own.
+    #[must_use]
+    pub const fn is_modern_http(&self) -> bool {
+        self.modern_http
+    }
+
     /// Sends the request and waits for the raw JSON of its result, no longer than the bound on
     /// one request and the deadline. A request that is given up, by either or because this future
     /// is dropped, is cancelled at the server (`notifications/cancelled`), which nobody waits for.
@@ -352,6 +376,14 @@ impl Requester {
                 Reply::Result(raw) => Ok(raw),
                 Reply::Error(error) => Err(CallError::Rpc(error)),
                 Reply::Malformed(reason) => Err(CallError::Malformed(reason)),
+                Reply::Undelivered(Undelivered {
+                    failure,
+                    lost: true,
+                }) => Err(CallError::Lost(failure)),
+                Reply::Undelivered(Undelivered {
+                    failure,
+                    lost: false,
+                }) => Err(CallError::Transport(failure)),
             },
             Ok(Err(error)) => Err(explain(&error)),
             Err(_) => Err(CallError::Closed),
@@ -367,9 +399,6 @@ fn explain(error: &ServiceError) -> CallError {
             message: error.message.to_string(),
             data: error.data.clone(),
         }),
-        ServiceError::TransportSend(error) => {
-            http::explain(error).map_or(CallError::Closed, CallError::Transport)
-        }
         ServiceError::UnexpectedResponse => {
             CallError::Malformed("the answer is of another kind".into())
         }

@@ -211,7 +211,12 @@ impl<'a, T: Transport<RoleClient>> Handshake<'a, T> {
                 None => return Err(HandshakeError::Ended),
                 Some(JsonRpcMessage::Response(response)) => {
                     if let Some(id) = is_wanted(&response.id) {
-                        return Ok((id, Reply::from(response.result)));
+                        return match Reply::from(response.result) {
+                            Reply::Undelivered(undelivered) => {
+                                Err(HandshakeError::Refused(undelivered.failure))
+                            }
+                            reply => Ok((id, reply)),
+                        };
                     }
                 }
                 Some(JsonRpcMessage::Error(error)) => {
@@ -277,6 +282,9 @@ fn read_initialize(reply: Reply) -> Result<InitializeReading, HandshakeError> {
                 format!("initialize was refused: {}", describe(&error)),
             ));
         }
+        Reply::Undelivered(undelivered) => {
+            return Err(HandshakeError::Refused(undelivered.failure));
+        }
     };
     if LEGACY_VERSIONS.contains(&&*reading.protocol_version) {
         Ok(reading)
@@ -306,7 +314,9 @@ pub fn read_discover(reply: Reply) -> Discovered {
             ),
             versions: supported(&error),
         },
-        Reply::Result(_) | Reply::Error(_) | Reply::Malformed(_) => Discovered::Legacy,
+        Reply::Result(_) | Reply::Error(_) | Reply::Malformed(_) | Reply::Undelivered(_) => {
+            Discovered::Legacy
+        }
     }
 }
 

@@ -7,6 +7,8 @@
 use rmcp::model::{CustomResult, ServerResult};
 use serde_json::Value;
 
+use crate::domain::{Failure, FailureKind};
+
 /// The answer to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
@@ -16,6 +18,17 @@ pub enum Reply {
     Error(RpcError),
     /// The answer breaks the protocol, and how.
     Malformed(String),
+    /// There is no answer.
+    Undelivered(Undelivered),
+}
+
+/// A request that got no answer: it could not be delivered, or its answer was lost on the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undelivered {
+    /// What happened.
+    pub failure: Failure,
+    /// Whether the request was taken, and the stream broke before the answer: asking again may help.
+    pub lost: bool,
 }
 
 /// A JSON-RPC error whose code is an integer. The message is the server's, not yet sanitized.
@@ -32,6 +45,18 @@ pub struct RpcError {
 const RESULT: char = 'R';
 const ERROR: char = 'E';
 const MALFORMED: char = 'M';
+const UNDELIVERED: char = 'U';
+const LOST: char = 'L';
+
+/// The kinds of failure that a transport tells, each with a character for the way.
+const KINDS: [(FailureKind, char); 6] = [
+    (FailureKind::Connect, 'c'),
+    (FailureKind::Closed, 'x'),
+    (FailureKind::Auth, 'a'),
+    (FailureKind::Timeout, 't'),
+    (FailureKind::Malformed, 'm'),
+    (FailureKind::Config, 'g'),
+];
 
 impl Reply {
     /// The reply as one text: a tag and the rest.
@@ -51,6 +76,13 @@ impl Reply {
                 reason.push(MALFORMED);
                 reason
             }
+            Self::Undelivered(Undelivered { failure, lost }) => {
+                let kind = KINDS.iter().find(|(kind, _)| *kind == failure.kind);
+                let mut text = failure.message.to_string();
+                text.push(kind.map_or('c', |(_, sign)| *sign));
+                text.push(if lost { LOST } else { UNDELIVERED });
+                text
+            }
         }
     }
 
@@ -62,6 +94,17 @@ impl Reply {
             Some(MALFORMED) => Self::Malformed(text),
             Some(ERROR) => serde_json::from_str(&text)
                 .map_or_else(|error| Self::Malformed(error.to_string()), Self::Error),
+            Some(sign @ (UNDELIVERED | LOST)) => {
+                let kind = text.pop();
+                let kind = KINDS.iter().find(|(_, sign)| Some(*sign) == kind);
+                Self::Undelivered(Undelivered {
+                    failure: Failure::new(
+                        kind.map_or(FailureKind::Connect, |(kind, _)| *kind),
+                        text,
+                    ),
+                    lost: sign == LOST,
+                })
+            }
             Some(_) | None => Self::Malformed("the answer was not read by the transport".into()),
         }
     }
@@ -77,10 +120,6 @@ impl From<ServerResult> for Reply {
     fn from(result: ServerResult) -> Self {
         match result {
             ServerResult::CustomResult(CustomResult(Value::String(text))) => Self::from_text(text),
-            // Over HTTP the result of `initialize` is typed, and carries the raw text inside.
-            ServerResult::InitializeResult(result) => {
-                Self::from_text(result.instructions.unwrap_or_default())
-            }
             other => serde_json::to_string(&other)
                 .map_or_else(|error| Self::Malformed(error.to_string()), Self::Result),
         }
@@ -101,12 +140,16 @@ mod tests {
                 message: "no".into(),
                 data: Some(Value::from(1)),
             }),
+            Reply::Undelivered(Undelivered {
+                failure: Failure::new(FailureKind::Closed, "the stream broke off"),
+                lost: true,
+            }),
+            Reply::Undelivered(Undelivered {
+                failure: Failure::new(FailureKind::Auth, "HTTP 401"),
+                lost: false,
+            }),
         ] {
             assert_eq!(Reply::from(ServerResult::from(reply.clone())), reply);
-            // Over HTTP the result passes rmcp's own decoder.
-            let text = serde_json::to_string(&ServerResult::from(reply.clone())).unwrap();
-            let decoded: ServerResult = serde_json::from_str(&text).unwrap();
-            assert_eq!(Reply::from(decoded), reply);
         }
     }
 }

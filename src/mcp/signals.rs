@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::{Failure, Group};
+use crate::domain::{Failure, FailureKind, Group};
 
 /// Counters of one connection.
 #[derive(Debug, Default)]
@@ -23,11 +23,12 @@ pub struct Signals {
     changed: Notify,
     awake: AtomicBool,
     closed: CancellationToken,
+    expired: AtomicBool,
     cause: Mutex<Option<Failure>>,
 }
 
 /// How the subscription of the era without `initialize` stands (MCP 2026-07-28,
-/// `subscriptions/listen`).
+/// `subscriptions/listen`), or the stream of the other era's HTTP servers that stands in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Subscription {
     /// There is none, or it was not answered yet.
@@ -48,6 +49,28 @@ impl Signals {
         *told = told.take().or(cause);
         drop(told);
         self.closed.cancel();
+    }
+
+    /// The server has forgotten the session, and a fresh one will do (MCP 2025-11-25, transports,
+    /// session management).
+    pub fn expire(&self) {
+        self.expired.store(true, Ordering::Release);
+        self.end(Some(Failure::new(
+            FailureKind::Closed,
+            "the server has forgotten the session",
+        )));
+    }
+
+    /// Whether the connection ended because the session did.
+    #[must_use]
+    pub fn is_expired(&self) -> bool {
+        self.expired.load(Ordering::Acquire)
+    }
+
+    /// Whether the connection has ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.closed.is_cancelled()
     }
 
     /// Waits until the other side has ended the connection.

@@ -14,7 +14,7 @@ use super::process::{Process, Stdout};
 use super::signals::Signals;
 use super::traverse::seconds;
 use super::wire::Wire;
-use crate::domain::{Failure, FailureKind, StdioConfig};
+use crate::domain::{Failure, FailureKind, StdioConfig, TransportKind};
 
 /// Starts the server and shakes hands; see [`Connection::open`].
 pub(super) async fn open(
@@ -58,6 +58,8 @@ pub(super) async fn open(
                 request_timeout: options.request_timeout,
                 command: Some(config.command.clone()),
                 keep,
+                transport: TransportKind::Stdio,
+                awaits_stream: false,
             };
             return Some(Ok(Connection::establish(child.wire, parts)));
         }

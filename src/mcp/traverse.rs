@@ -46,10 +46,19 @@ pub async fn traverse<T: Decode>(
     let mut seen: HashSet<Cursor> = HashSet::new();
     let mut accumulator = Accumulator::<T>::default();
     let mut cursor: Option<Cursor> = None;
+    let mut asked_again = false;
     let mut good_until = None;
     for page in 1..=MAX_PAGES {
-        let request = list_request(T::METHOD, cursor.as_ref());
-        let raw = match requester.call(request, Some(deadline)).await {
+        let ask = || requester.call(list_request(T::METHOD, cursor.as_ref()), Some(deadline));
+        let mut answer = ask().await;
+        // In the era without `initialize` a stream that breaks has lost its request for good.
+        if matches!(answer, Err(CallError::Lost(_)))
+            && requester.is_modern_http()
+            && !std::mem::replace(&mut asked_again, true)
+        {
+            answer = ask().await;
+        }
+        let raw = match answer {
             Ok(raw) => raw,
             Err(CallError::Rpc(error))
                 if error.code == METHOD_NOT_FOUND
@@ -80,6 +89,9 @@ pub async fn traverse<T: Decode>(
         }
         seen.insert(next.clone());
         cursor = Some(next);
+    }
+    if requester.is_modern_http() {
+        accumulator.leave_out(T::misfit_over_http);
     }
     let (items, notes) = accumulator.finish();
     Ok(Traversed {

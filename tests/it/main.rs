@@ -17,6 +17,7 @@ mod config;
 mod deck;
 mod discovery;
 mod fake_server;
+mod http;
 #[cfg(target_os = "linux")]
 mod process;
 mod real;

@@ -13,7 +13,7 @@
 //! which first invalidates what is shown, then closes what is alive, and only then goes on.
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -22,7 +22,7 @@ use super::connecting::Connecting;
 use super::discovery::{Moment, Shelf};
 use super::handle::ClientHandle;
 use super::live::Live;
-use super::message::{Opened, Refreshed, Report, Request};
+use super::message::{Loss, Opened, Refreshed, Report, Request};
 use super::report::{ActorId, Update};
 use super::show::Shown;
 use super::slots::{ConnectSlots, Seat};
@@ -30,7 +30,7 @@ use super::stage::{Next, Rest, Retry, Stage, at, ended, judge, signalled};
 use super::waiting::Waiter;
 use crate::app::definition::Definition;
 use crate::app::engine::EngineOptions;
-use crate::domain::backoff::Backoff;
+use crate::domain::backoff::{Backoff, STABLE_AFTER};
 use crate::domain::server::Mask;
 use crate::domain::{
     Epoch, EventKind, Failure, FailureKind, Generation, RefreshReport, ServerConfig,
@@ -70,6 +70,8 @@ pub(in crate::app) struct ClientActor {
     pub(super) epoch: Epoch,
     /// The era that a connection of this definition found out.
     known_era: Option<Era>,
+    /// Whether the connection has a fresh session in place of one that the server had forgotten.
+    renewed: bool,
     pub(super) generation: Generation,
     pub(super) shelf: Shelf,
     pub(super) lines: Arc<LineRing>,
@@ -99,6 +101,7 @@ impl ClientActor {
             backoff: Backoff::new(context.options.settings.reconnect_attempts),
             epoch: Epoch::default(),
             known_era: None,
+            renewed: false,
             generation: Generation::default(),
             shelf: Shelf::default(),
             lines: Arc::default(),
@@ -258,6 +261,7 @@ impl ClientActor {
     /// Starts over with the definition, by a person's will: earlier attempts do not count.
     fn redefine(&mut self, definition: Arc<Definition>) {
         self.definition = definition;
+        self.renewed = false;
         self.backoff = Backoff::new(self.backoff.limit());
         let next = self.as_defined();
         self.turn(next, self.context.options.ladder());
@@ -281,13 +285,11 @@ impl ClientActor {
                     self.take_refreshed(refreshed);
                 }
             }
-            Report::Lost(epoch, cause) => {
-                if let Stage::Closing(next) = &mut self.stage
-                    && let Next::Judge { life } = *next
+            Report::Lost(epoch, loss) => {
+                if let Stage::Closing(Next::Judge { life }) = self.stage
                     && epoch == self.epoch
                 {
-                    self.backoff.lived(life);
-                    *next = judge(&mut self.backoff, self.context.options.live, cause);
+                    self.stage = Stage::Closing(self.after_loss(loss, life));
                     self.shown.dirty = true;
                 }
             }
@@ -353,10 +355,27 @@ impl ClientActor {
         let next = match failure.kind {
             FailureKind::Auth => Next::Rest(Rest::NeedsAuth(failure)),
             FailureKind::Config => Next::Rest(Rest::Failed(failure)),
-            _ if was_retry => judge(&mut self.backoff, self.context.options.live, failure),
+            _ if was_retry || std::mem::take(&mut self.renewed) => {
+                judge(&mut self.backoff, self.context.options.live, failure)
+            }
             _ => Next::Rest(Rest::Failed(failure)),
         };
         self.proceed(next);
+    }
+
+    /// A session that the server has forgotten is replaced at once, by one fresh session: if that
+    /// one is forgotten too soon, it counts as any other loss.
+    fn after_loss(&mut self, loss: Loss, life: Duration) -> Next {
+        self.backoff.lived(life);
+        if loss.expired && !(self.renewed && life < STABLE_AFTER) {
+            self.renewed = true;
+            return Next::Connect;
+        }
+        self.renewed = false;
+        if loss.cause.kind == FailureKind::Auth {
+            return Next::Rest(Rest::NeedsAuth(loss.cause));
+        }
+        judge(&mut self.backoff, self.context.options.live, loss.cause)
     }
 
     fn take_refreshed(&mut self, refreshed: Refreshed) {
@@ -470,6 +489,8 @@ impl ClientActor {
                 Arc::clone(&self.context.launcher),
                 self.known_era,
                 self.context.options.ladder(),
+                mask.clone(),
+                self.context.options.live,
             ),
             config,
             slots: Arc::clone(&self.context.slots),

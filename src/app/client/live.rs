@@ -8,11 +8,11 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::discovery::discover;
-use super::message::{Opened, Refreshed, Report};
+use super::message::{Loss, Opened, Refreshed, Report};
 use super::refresh::{RefreshQueue, Ticket};
 use crate::app::engine::EngineOptions;
 use crate::domain::server::Mask;
-use crate::domain::{Epoch, Failure, Group, ListMethod, Session};
+use crate::domain::{Epoch, Failure, Group, ListMethod, Session, TransportKind};
 use crate::mcp::listen::listen;
 use crate::mcp::negotiate::Era;
 use crate::mcp::process::Ladder;
@@ -80,6 +80,10 @@ enum Listening {
 /// How long the lists wait for the answer to a subscription.
 const SUBSCRIPTION_GRACE: Duration = Duration::from_secs(2);
 
+/// How long they wait for the stream of a server of the era with `initialize`. It is answered at
+/// once, unless something in between holds it back.
+const STREAM_GRACE: Duration = Duration::from_millis(500);
+
 impl Live {
     pub(super) fn new(
         epoch: Epoch,
@@ -122,6 +126,8 @@ impl Live {
             let signals = Arc::clone(live.signals());
             live.tasks
                 .spawn(async move { listen(&requester, &signals, &groups).await });
+        } else if live.connection.awaits_stream && !groups.is_empty() {
+            live.subscription = Listening::Awaited(now + STREAM_GRACE);
         } else {
             live.request_all();
         }
@@ -165,6 +171,11 @@ impl Live {
 
     pub(super) fn session(&self) -> Arc<Session> {
         Arc::clone(&self.connection.session)
+    }
+
+    /// The transport that the connection came to.
+    pub(super) fn transport(&self) -> TransportKind {
+        self.connection.transport
     }
 
     pub(super) fn era(&self) -> Era {
@@ -414,8 +425,11 @@ impl Live {
         let (mut connection, reports) = (self.connection, self.reports);
         let (epoch, mask) = (self.epoch, self.mask);
         tokio::spawn(async move {
-            let cause = mask.failure(connection.cause_of_end().await);
-            let _ = reports.send(Report::Lost(epoch, cause)).await;
+            let loss = Loss {
+                cause: mask.failure(connection.cause_of_end().await),
+                expired: connection.signals.is_expired(),
+            };
+            let _ = reports.send(Report::Lost(epoch, loss)).await;
             connection.close(ladder).await;
             let _ = reports.send(Report::Closed).await;
         });

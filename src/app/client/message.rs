@@ -71,9 +71,17 @@ pub(super) enum Report {
     /// A refresh ended.
     Refreshed(Epoch, Refreshed),
     /// The other side ended the connection, and how.
-    Lost(Epoch, Failure),
+    Lost(Epoch, Loss),
     /// The old connection is gone, its process reaped.
     Closed,
+}
+
+/// How a connection ended.
+#[derive(Debug)]
+pub(super) struct Loss {
+    pub(super) cause: Failure,
+    /// Whether only the session is gone, and the server takes a fresh one.
+    pub(super) expired: bool,
 }
 
 /// A connection that is open.

@@ -165,9 +165,13 @@ impl ClientActor {
             kept: false,
         });
         let definition = &self.definition;
+        let transport = match &self.stage {
+            Stage::Up(live) => live.transport(),
+            _ => definition.transport,
+        };
         ServerSnapshot {
             name: definition.name.clone(),
-            transport: definition.transport,
+            transport,
             target: Arc::clone(&definition.target),
             origin: definition.origin.clone(),
             status,

@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::domain::item::{Prompt, PromptArgument, Tool};
+use crate::mcp::http::misfit;
 
 use super::fields::{Defect, Fields, Keys};
 use super::rules::{Notes, Rules};
@@ -34,6 +35,11 @@ impl Rules for Tool {
             annotations: object(fields, "annotations", &name, notes),
             name,
         })
+    }
+
+    fn misfit_over_http(&self) -> Option<(&str, &'static str)> {
+        let schema = self.input_schema.as_ref()?;
+        Some((&self.name, misfit(schema.get())?))
     }
 }
 

@@ -25,7 +25,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::domain::catalog::MAX_NOTES;
 use crate::domain::item::Item;
+use crate::domain::text;
 use crate::domain::{Failure, FailureKind};
 
 pub use surrogates::{repair_bytes, repair_surrogates};
@@ -114,6 +116,21 @@ impl<T> Accumulator<T> {
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Leaves out items that are of no use, and notes why.
+    pub fn leave_out(&mut self, misfit: impl Fn(&T) -> Option<(&str, &'static str)>) {
+        let notes = &mut self.notes;
+        self.items.retain(|item| {
+            let Some((name, why)) = misfit(item) else {
+                return true;
+            };
+            if notes.len() < MAX_NOTES {
+                let name = text::cell(name);
+                notes.push(format!("{name}: x-mcp-header is wrong, {why}; left out").into());
+            }
+            false
+        });
     }
 
     /// Items and notes of the complete traversal.

@@ -25,6 +25,11 @@ pub trait Rules: Item {
     ///
     /// A [`Defect`] where the item is malformed.
     fn decode(fields: &Fields<'_>, notes: &mut Notes<'_>) -> Result<Self, Defect>;
+
+    /// Why the item is of no use over HTTP in the era without `initialize`, and its name.
+    fn misfit_over_http(&self) -> Option<(&str, &'static str)> {
+        None
+    }
 }
 
 /// Where an item stands, and what was left out of it and of others.

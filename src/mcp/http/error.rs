@@ -1,15 +1,14 @@
 //! What can go wrong over HTTP, in the words of a person who has to mend it.
 
 use std::error::Error as StdError;
+use std::io;
 use std::sync::Arc;
 
 use http::StatusCode;
-use rmcp::transport::DynamicTransportError;
-use rmcp::transport::streamable_http_client::StreamableHttpError;
 
-use crate::domain::{Failure, FailureKind};
+use crate::domain::{Failure, FailureKind, text};
 
-/// A failure as an error of rmcp's HTTP transport.
+/// A failure of a request.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{failure}")]
 pub struct HttpFailure {
@@ -17,19 +16,22 @@ pub struct HttpFailure {
     pub failure: Failure,
     /// The status, if the server answered with one that ends the request.
     pub status: Option<StatusCode>,
+    /// Whether the server could not be reached at all.
+    pub unreachable: bool,
 }
 
 impl HttpFailure {
-    fn new(kind: FailureKind, message: impl Into<Arc<str>>) -> Self {
-        Self {
-            failure: Failure::new(kind, message),
-            status: None,
-        }
+    /// A failure without a status.
+    pub fn new(kind: FailureKind, message: impl Into<Arc<str>>) -> Self {
+        Self::from(Failure::new(kind, message))
     }
 
     /// A failure to reach the server or to read what it sent.
     pub fn of(error: &reqwest::Error) -> Self {
-        Self::new(FailureKind::Connect, describe(error))
+        Self {
+            unreachable: error.is_connect(),
+            ..Self::new(FailureKind::Connect, describe(error))
+        }
     }
 
     /// An HTTP status that ends the request.
@@ -49,10 +51,9 @@ impl HttpFailure {
                 FailureKind::Connect,
                 "; no MCP endpoint is at this URL".to_owned(),
             ),
-            429 => (
+            429 | 503 => (
                 FailureKind::Connect,
-                retry_after
-                    .map_or_else(String::new, |after| format!("; try again after {after} s")),
+                retry_after.map_or_else(String::new, |after| format!("; {}", wait(after))),
             ),
             _ => (FailureKind::Connect, String::new()),
         };
@@ -62,12 +63,32 @@ impl HttpFailure {
         }
     }
 
+    /// A redirect that is not followed.
+    pub fn redirect(status: StatusCode, target: &str) -> Self {
+        let code = status.as_u16();
+        let target = text::error_text(target);
+        Self {
+            status: Some(status),
+            ..Self::new(
+                FailureKind::Connect,
+                format!(
+                    "HTTP {code}: the server redirects to {target}, which is another place; if you trust it, use that URL"
+                ),
+            )
+        }
+    }
+
     /// A body that is no message.
     pub fn content_type(content_type: Option<&str>) -> Self {
-        let what = match content_type.map(|text| text.split(';').next().unwrap_or(text).trim()) {
-            Some("text/html") => "a web page was answered, not an MCP message".to_owned(),
-            Some(other) => format!("{other} was answered, not an MCP message"),
-            None => "the answer has no content type".to_owned(),
+        let what = match content_type {
+            Some("text/html" | "application/xhtml+xml") => {
+                "a web page was answered, not an MCP message".to_owned()
+            }
+            Some(other) => format!(
+                "{} was answered, not an MCP message",
+                text::error_text(other)
+            ),
+            None => "the answer has no content type and is no MCP message".to_owned(),
         };
         Self::new(FailureKind::Connect, format!("{what}; check the URL"))
     }
@@ -76,38 +97,83 @@ impl HttpFailure {
     pub fn too_large() -> Self {
         Self::new(FailureKind::Malformed, "the answer has more than 16 MiB")
     }
-}
 
-/// The innermost cause says what happened; what wraps it only says that something did.
-fn describe(error: &reqwest::Error) -> String {
-    let mut cause: &dyn StdError = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    let text = cause.to_string();
-    if error.is_connect() {
-        format!("could not connect: {text}")
-    } else if error.is_timeout() {
-        "no answer in time".to_owned()
-    } else {
-        text
-    }
-}
-
-/// The failure inside an error of rmcp's transport; `None` where the transport has just ended.
-#[must_use]
-pub fn explain(error: &DynamicTransportError) -> Option<Failure> {
-    let error: &(dyn StdError + 'static) = error.error.as_ref();
-    let http = error.downcast_ref::<StreamableHttpError<HttpFailure>>()?;
-    match http {
-        StreamableHttpError::Client(failure) => Some(failure.failure.clone()),
-        StreamableHttpError::SessionExpired => Some(Failure::new(
+    /// The stream or body ended before the answer came.
+    pub fn broke_off() -> Self {
+        Self::new(
             FailureKind::Closed,
-            "the server has forgotten the session",
-        )),
-        StreamableHttpError::TransportChannelClosed => None,
-        other => Some(Failure::new(FailureKind::Connect, other.to_string())),
+            "the connection broke off before the answer came",
+        )
     }
+}
+
+impl From<Failure> for HttpFailure {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            status: None,
+            unreachable: false,
+        }
+    }
+}
+
+/// The value of `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date.
+fn wait(after: &str) -> String {
+    let after = text::error_text(after.trim());
+    match after.parse::<u64>() {
+        Ok(seconds) => format!("try again after {seconds} s"),
+        Err(_) => format!("try again after {after}"),
+    }
+}
+
+/// The cause that a person can do something about.
+fn describe(error: &reqwest::Error) -> String {
+    let causes = || {
+        std::iter::successors(error.source(), |cause: &&(dyn StdError + 'static)| {
+            (*cause).source()
+        })
+    };
+    let host = error.url().and_then(|url| {
+        url.host_str()
+            .map(|host| (host, url.port_or_known_default()))
+    });
+    let place = match host {
+        Some((host, Some(port))) => format!("{host}:{port}"),
+        Some((host, None)) => host.to_owned(),
+        None => "the server".to_owned(),
+    };
+    let innermost = causes()
+        .last()
+        .map_or_else(|| error.to_string(), ToString::to_string);
+    if let Some(tls) = causes().find_map(tls_error) {
+        return format!(
+            "TLS failed with {place}: {tls}; trusted are the certificates of the system, or those of SSL_CERT_FILE"
+        );
+    }
+    if causes().any(|cause| cause.to_string() == "dns error") {
+        let host = host.map_or(place.as_str(), |(host, _)| host);
+        return format!("no address was found for {host}: {innermost}");
+    }
+    let kind = causes()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .map(io::Error::kind)
+        .last();
+    match kind {
+        Some(io::ErrorKind::ConnectionRefused) => {
+            format!("connection refused: nothing listens at {place}")
+        }
+        Some(io::ErrorKind::TimedOut) => format!("{place} does not answer"),
+        _ if error.is_timeout() => format!("{place} does not answer"),
+        _ if error.is_connect() => format!("could not connect to {place}: {innermost}"),
+        _ => innermost,
+    }
+}
+
+/// rustls puts its errors inside I/O errors, even twice, whose `source` passes over them.
+fn tls_error<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a rustls::Error> {
+    cause
+        .downcast_ref::<rustls::Error>()
+        .or_else(|| tls_error(cause.downcast_ref::<io::Error>()?.get_ref()?))
 }
 
 #[cfg(test)]
@@ -120,6 +186,7 @@ mod tests {
             let failure = HttpFailure::status(StatusCode::from_u16(code).unwrap(), retry).failure;
             assert_eq!((failure.kind, &*failure.message), (kind, message));
         };
+        let connect = FailureKind::Connect;
         check(
             401,
             None,
@@ -129,25 +196,41 @@ mod tests {
         check(
             404,
             None,
-            FailureKind::Connect,
+            connect,
             "HTTP 404 Not Found; no MCP endpoint is at this URL",
         );
         check(
             429,
             Some("7"),
-            FailureKind::Connect,
+            connect,
             "HTTP 429 Too Many Requests; try again after 7 s",
         );
         check(
-            503,
-            None,
-            FailureKind::Connect,
-            "HTTP 503 Service Unavailable",
+            429,
+            Some("Wed, 21 Oct 2026 07:28:00 GMT"),
+            connect,
+            "HTTP 429 Too Many Requests; try again after Wed, 21 Oct 2026 07:28:00 GMT",
         );
-        let page = HttpFailure::content_type(Some("text/html; charset=utf-8")).failure;
-        assert_eq!(
-            &*page.message,
-            "a web page was answered, not an MCP message; check the URL"
+        check(503, None, connect, "HTTP 503 Service Unavailable");
+    }
+
+    #[test]
+    fn what_is_no_message_is_named() {
+        let check = |content_type, message: &str| {
+            let failure = HttpFailure::content_type(content_type).failure;
+            assert_eq!(&*failure.message, message);
+        };
+        check(
+            Some("text/html"),
+            "a web page was answered, not an MCP message; check the URL",
+        );
+        check(
+            Some("text/plain"),
+            "text/plain was answered, not an MCP message; check the URL",
+        );
+        check(
+            None,
+            "the answer has no content type and is no MCP message; check the URL",
         );
     }
 }
