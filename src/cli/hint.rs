@@ -21,10 +21,9 @@ pub fn of_error(server: &ServerSnapshot, error: &DiscoveryError) -> String {
     let target = &server.target;
     match error.failure.kind {
         FailureKind::Config => config_hint(message),
-        FailureKind::Auth => format!(
-            "log in with: mcpdeck login {}; or give it a token in `headers`",
-            server.name
-        ),
+        FailureKind::Auth => {
+            "give it a token in `headers`, or a `headers_command` that prints one".to_owned()
+        }
         FailureKind::Connect if message.contains("command not found") => {
             "install it, or give the full path of the program as its command".to_owned()
         }

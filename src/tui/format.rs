@@ -149,6 +149,20 @@ pub fn failure(failure: &Failure) -> String {
     }
 }
 
+/// The failure where there is little room: of a program that ended, how and its last word.
+#[must_use]
+pub fn reason(failure: &Failure) -> String {
+    let whole = self::failure(failure);
+    let Some((before, stderr)) = whole.split_once("; stderr: ") else {
+        return whole;
+    };
+    let last = stderr.rsplit(" | ").next().unwrap_or(stderr);
+    match before.rsplit_once(", exit status ") {
+        Some((_, status)) => format!("exit {status}: {last}"),
+        None => last.to_owned(),
+    }
+}
+
 /// The era of the session in a word.
 #[must_use]
 pub const fn era(session: &Session) -> &'static str {
@@ -350,5 +364,19 @@ mod tests {
         check(Some(2_000), "2/5 in 2s");
         check(Some(0), "2/5 now");
         check(None, "2/5 now");
+    }
+
+    #[test]
+    fn a_short_reason_is_the_last_word_of_a_program() {
+        let check = |message: &str, expected: &str| {
+            let failure = Failure::new(crate::domain::FailureKind::Connect, message);
+            assert_eq!(reason(&failure), expected);
+        };
+        check(
+            "could not start: npxx: command not found",
+            "could not start: npxx: command not found",
+        );
+        check("x: closed, exit status 1; stderr: a | b", "exit 1: b");
+        check("x: closed, killed by signal 9; stderr: a", "a");
     }
 }

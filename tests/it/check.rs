@@ -107,7 +107,10 @@ fn every_exit_code_comes_from_a_real_run() {
     )]);
     check(&locked, &[], 5, true);
     let ran = locked.run(&["check"]);
-    assert!(ran.stderr.contains("mcpdeck login x"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("give it a token in `headers`"),
+        "{ran:?}"
+    );
 }
 
 #[test]

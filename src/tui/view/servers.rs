@@ -136,12 +136,12 @@ fn second_line(
         } => {
             let text = format::attempt(*attempt, *limit, *due, &view.clock);
             let rest = paint::row(buffer, area, [(text.as_str(), theme.warn)]);
-            let cause = format!("  {}", format::failure(cause));
+            let cause = format!("  {}", format::reason(cause));
             paint::put(buffer, rest, &cause, dim);
         }
         Status::Failed(failure) | Status::NeedsAuth(failure) => {
             let style = if selected { dim } else { theme.bad };
-            paint::put(buffer, area, &format::failure(failure), style);
+            paint::put(buffer, area, &format::reason(failure), style);
         }
         Status::Connecting | Status::Disabled | Status::Untrusted => {
             paint::put(buffer, area, &server.target, dim);
