@@ -15,6 +15,11 @@
 //! - [`demo`]: a small real MCP server, so that the program shows something without any config.
 //! - [`telemetry`]: the log file.
 //!
+//! # As a library
+//!
+//! [`app`] lets a program add, replace and remove servers and read their snapshots; an example is
+//! in its docs.
+//!
 //! # Invariants
 //!
 //! - Imports go one way along the line above; `tests/it/architecture.rs` proves it.

@@ -5,6 +5,7 @@ mod serving;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use mcpdeck::app::adopt_orphans;
@@ -18,12 +19,14 @@ fn main() -> ExitCode {
         .and_then(|folder| telemetry::start(&folder));
     telemetry::log_panics();
     let _orphans = adopt_orphans();
-    let outcome = match &args.command {
+    // A panic inside is an internal error like any other; its place is in the log.
+    let outcome = catch_unwind(AssertUnwindSafe(|| match &args.command {
         Some(Command::DemoServer) => serve_demo(),
         Some(Command::Serve { options, .. }) => serving::run(&args, options),
         Some(_) => cli::run(&args, &deck::wrong_keys),
         None => deck::run(&args),
-    };
+    }))
+    .unwrap_or(Ok(Exit::Internal));
     match outcome {
         Ok(exit) => exit.into(),
         Err(error) => {

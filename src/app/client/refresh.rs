@@ -200,6 +200,8 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const DEBOUNCE: Duration = Duration::from_millis(100);
@@ -266,10 +268,176 @@ mod tests {
     }
 
     #[test]
+    fn lists_that_are_suspect_are_asked_for_without_a_notification() {
+        let zero = Instant::now();
+        let mut queue = RefreshQueue::new(DEBOUNCE);
+        queue.suspect(zero);
+        queue.suspect(zero + millis(50));
+        let (at, start) = run(&mut queue, zero, millis(5));
+        assert_eq!((at, start.notifications), (100, 0));
+        assert!(!queue.is_dirty());
+    }
+
+    #[test]
     fn a_person_does_not_wait_for_the_spacing_of_a_storm() {
         let zero = Instant::now();
         let mut queue = RefreshQueue::new(DEBOUNCE);
         queue.request(zero);
         assert_eq!(queue.due(), Some(zero));
+    }
+
+    /// What may happen to a queue.
+    #[derive(Debug, Clone)]
+    enum Event {
+        Notify(u64),
+        Suspect,
+        Request,
+        Start,
+        Finish,
+        Wait(u64),
+        /// The connection is another one.
+        Reset,
+    }
+
+    fn events() -> impl Strategy<Value = Vec<Event>> {
+        let event = prop_oneof![
+            4 => (1..20_u64).prop_map(Event::Notify),
+            1 => Just(Event::Suspect),
+            1 => Just(Event::Request),
+            4 => Just(Event::Start),
+            4 => Just(Event::Finish),
+            5 => (0..300_u64).prop_map(Event::Wait),
+            1 => (300..12_000_u64).prop_map(Event::Wait),
+            1 => Just(Event::Reset),
+        ];
+        prop::collection::vec(event, 0..200)
+    }
+
+    /// What a queue must know at least: what was said, and what the refreshes have heard of it.
+    #[derive(Debug, Default)]
+    struct Model {
+        /// How often somebody said that the lists changed, or wanted them.
+        said: u64,
+        /// How much of it was said when the last refresh started.
+        heard: u64,
+        running: bool,
+        tickets: Ticket,
+        /// Since the last start: the first word, the notifications, and whether it was a person's.
+        first: Option<Instant>,
+        notifications: u64,
+        by_hand: bool,
+        last_notified: Option<Instant>,
+        last_end: Option<Instant>,
+        /// Refreshes that notifications led to since it was last quiet.
+        led: u32,
+    }
+
+    impl Model {
+        fn hear(&mut self, now: Instant) {
+            self.said += 1;
+            self.first.get_or_insert(now);
+        }
+
+        fn take(&mut self, event: &Event, queue: &mut RefreshQueue, now: Instant) {
+            match event {
+                Event::Notify(count) => {
+                    let quiet = |last: Instant| now.duration_since(last) >= QUIET;
+                    if self.last_notified.is_some_and(quiet) {
+                        self.led = 0;
+                    }
+                    self.last_notified = Some(now);
+                    self.notifications += count;
+                    self.hear(now);
+                    queue.notify(*count, now);
+                }
+                Event::Suspect => {
+                    self.hear(now);
+                    queue.suspect(now);
+                }
+                Event::Request => {
+                    self.by_hand = true;
+                    self.hear(now);
+                    queue.request(now);
+                }
+                Event::Start => self.start(queue, now),
+                Event::Finish if self.running => {
+                    self.running = false;
+                    self.last_end = Some(now);
+                    queue.finished(now);
+                }
+                Event::Reset => {
+                    *self = Self::default();
+                    *queue = RefreshQueue::new(DEBOUNCE);
+                }
+                Event::Finish | Event::Wait(_) => {}
+            }
+        }
+
+        fn start(&mut self, queue: &mut RefreshQueue, now: Instant) {
+            let due = queue.due();
+            let start = queue.start(now);
+            assert_eq!(start.is_some(), due.is_some_and(|due| due <= now));
+            let Some(start) = start else { return };
+            assert!(!self.running && self.said > self.heard);
+            assert_eq!(start.ticket, self.tickets + 1);
+            assert_eq!(start.notifications, self.notifications);
+            if let (false, true, Some(end)) = (self.by_hand, self.led >= 2, self.last_end) {
+                assert!(now >= end + MIN_SPACING, "the third follows too fast");
+            }
+            self.led += u32::from(self.notifications > 0);
+            self.heard = self.said;
+            self.tickets = start.ticket;
+            self.running = true;
+            (self.first, self.notifications, self.by_hand) = (None, 0, false);
+        }
+
+        fn check(&self, queue: &RefreshQueue, now: Instant) {
+            let pending = self.said > self.heard;
+            assert_eq!(queue.is_running(), self.running);
+            assert_eq!(queue.is_dirty(), self.running || pending);
+            let awaited = self.tickets + u64::from(pending);
+            let awaits = self.running || pending;
+            assert_eq!(queue.awaited(), awaits.then_some(awaited));
+            let Some(first) = self.first.filter(|_| pending && !self.running) else {
+                assert_eq!(queue.due(), None);
+                return;
+            };
+            let due = queue.due().unwrap();
+            if self.by_hand {
+                assert!(due <= now);
+            } else {
+                let latest = self.last_end.map_or(first, |end| end + MAX_SPACING);
+                assert!(due >= first + DEBOUNCE);
+                assert!(due <= latest.max(first + DEBOUNCE));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_was_said_is_lost_in_any_order_of_events(events in events()) {
+            let mut now = Instant::now();
+            let mut queue = RefreshQueue::new(DEBOUNCE);
+            let mut model = Model::default();
+            for event in &events {
+                if let Event::Wait(ms) = event {
+                    now += millis(*ms);
+                }
+                model.take(event, &mut queue, now);
+                model.check(&queue, now);
+            }
+            // Left alone it comes to rest after the running refresh and one more, which has heard
+            // everything.
+            let awaited = queue.awaited();
+            for _ in 0..2 {
+                model.take(&Event::Finish, &mut queue, now);
+                now = queue.due().map_or(now, |due| due.max(now));
+                model.take(&Event::Start, &mut queue, now);
+            }
+            model.take(&Event::Finish, &mut queue, now);
+            model.check(&queue, now);
+            prop_assert!(!queue.is_dirty());
+            prop_assert!(awaited.is_none_or(|ticket| ticket == model.tickets));
+        }
     }
 }
