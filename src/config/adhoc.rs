@@ -195,7 +195,7 @@ mod tests {
     use crate::domain::TransportConfig;
 
     fn environment() -> Environment {
-        Environment::new([("TOKEN".into(), "t0ken".into())], None, "/work".into())
+        Environment::new([("TOKEN".into(), "t0ken".into())], None, "/code".into())
     }
 
     fn owned(texts: &[&str]) -> Vec<String> {
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(stdio.args, ["${HOME}", "~/x"]);
         let env: Vec<_> = stdio.env.iter().map(|(k, v)| (&**k, v.expose())).collect();
         assert_eq!(env, [("A", "${B}"), ("TOKEN", "t0ken"), ("E", "")]);
-        assert_eq!(stdio.cwd.as_deref(), Some(Path::new("/work/sub")));
+        assert_eq!(stdio.cwd.as_deref(), Some(Path::new("/code/sub")));
         assert!(stdio.inherit_env);
         assert_eq!(config.protocol, ProtocolChoice::Modern);
     }

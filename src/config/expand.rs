@@ -135,7 +135,7 @@ mod tests {
             ("MCPDECK_INPUT_key", "typed"),
         ];
         let variables = variables.map(|(name, value)| (name.into(), value.into()));
-        Environment::new(variables, Some("/home/ann".into()), "/work/proj".into())
+        Environment::new(variables, Some("/home/ann".into()), "/code/proj".into())
     }
 
     fn expanded(text: &str, dialect: Dialect) -> Result<String, String> {
@@ -193,7 +193,7 @@ mod tests {
         check("${env:NOPE}", Err("environment variable NOPE is not set"));
         check("${env:NOPE:-x}", Ok("x"));
         check("${userHome}/x", Ok("/home/ann/x"));
-        check("${workspaceFolder}${/}x", Ok("/work/proj/x"));
+        check("${workspaceFolder}${/}x", Ok("/code/proj/x"));
         check("${workspaceFolderBasename}", Ok("proj"));
         check("${input:key}", Ok("typed"));
         check(

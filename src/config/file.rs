@@ -330,7 +330,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read_as(path: &str, text: &str) -> Result<ConfigFile, ConfigError> {
-        let environment = Environment::new([], Some("/home/ann".into()), "/work/proj".into());
+        let environment = Environment::new([], Some("/home/ann".into()), "/code/proj".into());
         read(FileInput {
             path: Path::new(path),
             text,

@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     fn read_as(path: &str, text: &str) -> ConfigFile {
-        let environment = Environment::new([], None, "/work/proj".into());
+        let environment = Environment::new([], None, "/code/proj".into());
         read(FileInput {
             path: Path::new(path),
             text,
@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn of_claude_json_the_project_of_the_working_directory_counts() {
         let text = r#"{"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}},
-            "projects": {"/work/proj": {"mcpServers": {"b": {"command": "z"}, "c": {"command": "w", "disabled": true}}},
+            "projects": {"/code/proj": {"mcpServers": {"b": {"command": "z"}, "c": {"command": "w", "disabled": true}}},
                          "/other": {"mcpServers": {"d": {"command": "v"}}}}}"#;
         let file = read_as(".claude.json", text);
         let shown: Vec<String> = file

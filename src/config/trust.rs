@@ -212,9 +212,9 @@ mod tests {
     use crate::config::{Environment, FileInput, Role, read};
 
     fn entry(text: &str) -> Entry {
-        let environment = Environment::new([], None, "/work".into());
+        let environment = Environment::new([], None, "/code".into());
         let input = FileInput {
-            path: Path::new("/work/.mcpdeck.toml"),
+            path: Path::new("/code/.mcpdeck.toml"),
             text,
             role: Role::Project,
             environment: &environment,
@@ -280,7 +280,7 @@ mod tests {
                 "runs: npx -y 'x y' --token ***",
                 "env: LD_PRELOAD=./x.so",
                 "env: API_KEY=***",
-                "from: /work/.mcpdeck.toml:1"
+                "from: /code/.mcpdeck.toml:1"
             ]
         );
     }

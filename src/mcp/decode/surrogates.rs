@@ -40,7 +40,7 @@ fn next_lone(json: &[u8], at: &mut usize) -> Option<usize> {
     }
 }
 
-/// The code unit of the `\uXXXX` that begins at the position.
+/// The code unit of the `\uHHHH` that begins at the position.
 fn unit(bytes: &[u8], at: usize) -> Option<u32> {
     let escape = bytes.get(at..at + 6)?;
     if escape[0] != b'\\' || escape[1] != b'u' {
