@@ -307,7 +307,9 @@ impl Live {
             Subscription::Unanswered | Subscription::Reopening | Subscription::Refused => false,
         };
         let good_until = self.succeeded[group as usize].and_then(|success| success.good_until);
-        untold && good_until.is_some_and(|until| until <= Instant::now())
+        untold
+            && self.era() == Era::Modern
+            && good_until.is_some_and(|until| until <= Instant::now())
     }
 
     /// A refresh of the group ended.

@@ -66,8 +66,10 @@ impl ClientActor {
     /// Publishes if something that is shown has changed.
     pub(super) async fn publish(&mut self) {
         let counters = self.counters();
+        let now = Instant::now();
+        // What is due needs no further wake-up, whether or not it can be shown already.
+        self.shown.counters_due = self.shown.counters_due.filter(|due| *due > now);
         if counters != self.shown.counters {
-            let now = Instant::now();
             let due = self
                 .shown
                 .counters_at

@@ -13,6 +13,7 @@ mod listen;
 mod processes;
 mod reconnect;
 mod refreshes;
+mod soak;
 mod storms;
 
 use std::time::Duration;

@@ -165,6 +165,22 @@ async fn a_server_that_never_stops_notifying_is_followed_slowly_and_stays_contro
 }
 
 #[tokio::test(start_paused = true)]
+async fn noise_while_the_first_catalog_is_awaited_keeps_nobody_busy() {
+    // Paused time stands still as long as anybody is busy.
+    let noisy = METHODS[..2].iter().fold(versioned(), |script, method| {
+        let noise = || Action::stdout("noise\n");
+        script.on(method, Reply::default().before(noise()).after(noise()))
+    });
+    let script = noisy
+        .on(METHODS[2], Reply::delay(200))
+        .after_initialized(Action::stdout("noise\n"));
+    let (rig, _) = Rig::with(script).await;
+    assert_eq!(version(&rig.server()), Some(0));
+    rig.until("counted", |server| server.noise == 5).await;
+    rig.end().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_list_that_changes_each_second_and_fails_every_third_time_keeps_its_old_data() {
     let (rig, fake) = Rig::with(versioned()).await;
     let (mut failures, mut kept) = (0, 0);
