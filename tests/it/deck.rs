@@ -2,6 +2,8 @@
 //!
 //! Every wait is for something on the screen, and has a deadline.
 
+mod changes;
+
 use std::io::{Read as _, Write as _};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
