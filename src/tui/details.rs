@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use super::format::{self, Clock};
+use super::format::{self, Clock, Tone};
 use super::lines::StderrLine;
 use super::rows::{ErrorRow, Rows, Trouble};
 use super::wrap::wrap;
@@ -22,17 +22,6 @@ const MOST_SCHEMA_BYTES: usize = 64 * 1_024;
 
 /// The last stderr lines beside an error.
 const STDERR_LINES: usize = 20;
-
-/// How a line is to be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
-    /// As it is.
-    Plain,
-    /// Beside the point.
-    Dim,
-    /// Something is wrong.
-    Bad,
-}
 
 /// One line: a label on the first line of a value, and the value.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,14 +1,39 @@
 //! Values as a person reads them: durations, sizes, counts, events.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant, SystemTime};
 
 use chrono::{DateTime, FixedOffset};
 
 use crate::domain::diff::Counts;
+use crate::domain::text;
 use crate::domain::{
     Event, EventKind, Failure, ListMethod, RefreshReport, ServerSnapshot, Session, Status,
 };
+
+/// How a text is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// As it is.
+    Plain,
+    /// Beside the point.
+    Dim,
+    /// Something is on its way, or old.
+    Warn,
+    /// Something is wrong.
+    Bad,
+}
+
+/// Makes a text safe for one line: whatever came from outside has been sanitized before, and is
+/// once more here.
+#[must_use]
+pub fn safe(value: &str) -> Cow<'_, str> {
+    match text::cell(value) {
+        Cow::Borrowed(value) => text::visible(value),
+        Cow::Owned(value) => Cow::Owned(text::visible(&value).into_owned()),
+    }
+}
 
 /// The moment a frame is drawn at. Drawing itself looks at no clock.
 #[derive(Debug, Clone, Copy)]

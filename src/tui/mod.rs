@@ -13,12 +13,14 @@ mod fixture;
 pub mod format;
 #[cfg(test)]
 mod harness;
+pub mod headline;
 pub mod key;
 pub mod keymap;
 pub mod layout;
 pub mod lines;
 pub mod list;
 pub mod model;
+pub mod mouse;
 pub mod rows;
 pub mod servers;
 pub mod tab_bar;

@@ -8,6 +8,7 @@ use super::action::Notice;
 use super::details::{Line, Lines};
 use super::field::Field;
 use super::format::{self, Clock};
+use super::headline::Headline;
 use super::keymap::HELP_LINES;
 use super::layout::{Areas, Pane, Shape, help_area, inside};
 use super::lines::StderrLine;
@@ -347,21 +348,20 @@ impl Model {
         if areas.main.height > 0
             && let Some(server) = server
         {
-            if let Some(session) = server.status.session() {
+            let columns = usize::from(areas.main.width.saturating_sub(2));
+            if let Some(session) = server.status.session()
+                && Headline::of(server, clock, columns).ticks()
+            {
                 moments.push(next_tick(session.since, clock));
             }
+            moments.extend(next_count(&server.status, clock));
             if let Tab::Items(method) = self.tab {
                 moments.extend(marks_at(server, method).map(|at| at + MARKS_LAST));
             }
         }
         let shown = (0..self.servers.height())
             .filter_map(|line| self.servers.at(self.servers.offset() + line, state));
-        for server in shown {
-            if let Status::Reconnecting { due: Some(due), .. } = server.status {
-                let left = format::seconds_rounded_up(clock.until(due)).saturating_sub(1);
-                moments.extend(due.checked_sub(Duration::from_secs(left)));
-            }
-        }
+        moments.extend(shown.filter_map(|server| next_count(&server.status, clock)));
         moments.into_iter().filter(|at| *at > clock.now).min()
     }
 }
@@ -380,6 +380,16 @@ pub fn marks_at(server: &ServerSnapshot, method: ListMethod) -> Option<Instant> 
         .as_ref()
         .filter(|changes| changes.counts.added + changes.counts.changed > 0)
         .map(|changes| changes.at)
+}
+
+/// When a countdown says something else.
+fn next_count(status: &Status, clock: &Clock) -> Option<Instant> {
+    let Status::Reconnecting { due, .. } = status else {
+        return None;
+    };
+    let due = (*due)?;
+    let left = format::seconds_rounded_up(clock.until(due)).saturating_sub(1);
+    due.checked_sub(Duration::from_secs(left))
 }
 
 /// When [`format::lasting`] says something else: each second, and each minute from an hour on.

@@ -2,6 +2,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+use super::format::Tone;
 use crate::domain::Status;
 
 /// The styles of the roles.
@@ -130,6 +131,17 @@ impl Theme {
             warn: bold,
             bad: bold,
             ascii: false,
+        }
+    }
+
+    /// The style of a tone.
+    #[must_use]
+    pub const fn tone(&self, tone: Tone) -> Style {
+        match tone {
+            Tone::Plain => self.text,
+            Tone::Dim => self.dim,
+            Tone::Warn => self.warn,
+            Tone::Bad => self.bad,
         }
     }
 

@@ -4,11 +4,10 @@ use super::action::{Action, Command, Edit, Effect, Notice};
 use super::field::Field;
 use super::format::{self, Clock};
 use super::keymap::Context;
-use super::layout::{Pane, inside};
+use super::layout::Pane;
 use super::model::{Layer, Model, Question};
+use super::mouse;
 use super::rows::{Rows, Tab, Trouble};
-use super::servers::LINES_EACH;
-use super::tab_bar;
 use crate::domain::item::Item;
 use crate::domain::text;
 use crate::domain::{AppState, ListMethod, ServerSnapshot, Status};
@@ -55,8 +54,8 @@ fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> 
             return answer(model, yes);
         }
         Action::Nothing => model.notice = None,
-        Action::Click(x, y) => click(model, state, x, y),
-        Action::Scroll(x, y, rows) => scroll(model, state, x, y, rows),
+        Action::Click(x, y) => mouse::click(model, state, x, y),
+        Action::Scroll(x, y, rows) => mouse::scroll(model, state, x, y, rows),
         Action::Resize(columns, rows) => model.size = (columns, rows),
         Action::State => {}
         Action::Place(name, place) => {
@@ -412,85 +411,5 @@ fn row_text(rows: &Rows, row: usize, clock: &Clock) -> Option<String> {
             .get(row)
             .map(|event| format!("{} {}", clock.time(event.at), format::event(event))),
         Rows::Stderr(lines) => lines.get(row).map(|line| line.text.to_string()),
-    }
-}
-
-fn click(model: &mut Model, state: &AppState, x: u16, y: u16) {
-    model.notice = None;
-    let Some(areas) = model.areas() else {
-        return;
-    };
-    match model.layer {
-        Layer::None => {}
-        Layer::Filter { .. } => model.layer = Layer::None,
-        // A click closes the help screen, and is not yes.
-        Layer::Help(_) | Layer::Question(_) => {
-            model.layer = Layer::None;
-            return;
-        }
-    }
-    let Some(pane) = areas.pane_at(x, y) else {
-        return;
-    };
-    model.focus = pane;
-    let below = |top: u16| usize::from(y.saturating_sub(top));
-    match pane {
-        Pane::Servers => {
-            let inner = inside(areas.servers);
-            let place = model.servers.offset() + below(inner.y) / LINES_EACH;
-            if y >= inner.y && place < model.servers.len() {
-                model.servers.select(place, state);
-            }
-        }
-        Pane::List => {
-            let rows = areas.rows();
-            let place = model.list.offset() + below(rows.y);
-            if y == areas.tabs().y {
-                click_tab(
-                    model,
-                    state,
-                    usize::from(x.saturating_sub(areas.tabs().x + 1)),
-                );
-            } else if y >= rows.y && place < model.list.len() {
-                model.list.set_follow(false);
-                model.list.select(place);
-            }
-        }
-        Pane::Details => {}
-    }
-}
-
-fn click_tab(model: &mut Model, state: &AppState, column: usize) {
-    let Some(areas) = model.areas() else {
-        return;
-    };
-    let columns = usize::from(areas.tabs().width.saturating_sub(2));
-    let server = model
-        .servers
-        .snapshot(state)
-        .map(std::convert::AsRef::as_ref);
-    let labels = tab_bar::labels(server, model.tab, columns);
-    if let Some(label) = labels.iter().find(|label| label.columns.contains(&column)) {
-        model.tab = label.tab;
-    }
-}
-
-fn scroll(model: &mut Model, state: &AppState, x: u16, y: u16, rows: i32) {
-    let rows = isize::try_from(rows).unwrap_or(0);
-    if let Layer::Help(offset) = model.layer {
-        model.layer = Layer::Help(offset.saturating_add_signed(rows));
-        return;
-    }
-    let pane = model.areas().and_then(|areas| areas.pane_at(x, y));
-    match pane {
-        Some(Pane::Servers) => model.servers.step(rows.signum(), state),
-        Some(Pane::List) => {
-            if rows < 0 {
-                model.list.set_follow(false);
-            }
-            model.list.scroll(rows);
-        }
-        Some(Pane::Details) => model.details.scroll(rows),
-        None => {}
     }
 }

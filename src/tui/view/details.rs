@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::text::Span;
 
 use super::paint;
-use crate::tui::details::{LABEL_COLUMNS, Tone};
+use crate::tui::details::LABEL_COLUMNS;
 use crate::tui::layout::{Pane, inside};
 use crate::tui::view_model::ViewModel;
 
@@ -36,11 +36,7 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) {
     {
         let row = paint::line(area, index);
         paint::put(buffer, row, line.label, theme.dim);
-        let style = match line.tone {
-            Tone::Plain => theme.text,
-            Tone::Dim => theme.dim,
-            Tone::Bad => theme.bad,
-        };
+        let style = theme.tone(line.tone);
         let columns = u16::try_from(LABEL_COLUMNS).unwrap_or(0);
         paint::put(buffer, paint::skip(row, columns), &line.text, style);
     }

@@ -8,6 +8,7 @@ use super::paint;
 use crate::domain::text;
 use crate::tui::action::Command;
 use crate::tui::field::Field;
+use crate::tui::format;
 use crate::tui::keymap::binding;
 use crate::tui::layout::Pane;
 use crate::tui::model::Layer;
@@ -146,7 +147,7 @@ fn filter(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, field: &Field) 
     let (left, right) = field.halves();
     // The end of a long text is what is being typed.
     let room = usize::from(area.width / 2).max(8);
-    let mut left = paint::safe(left).into_owned();
+    let mut left = format::safe(left).into_owned();
     while text::width(&left) > room {
         left.remove(0);
     }

@@ -5,8 +5,9 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
 use super::paint;
-use crate::domain::{ServerSnapshot, Status, text};
+use crate::domain::{ServerSnapshot, text};
 use crate::tui::format;
+use crate::tui::headline::Headline;
 use crate::tui::view_model::ViewModel;
 
 /// ` mcpdeck   6 servers: 4 connected, 1 reconnecting, 1 failed      ~/.config/mcpdeck`.
@@ -64,71 +65,22 @@ fn tally(view: &ViewModel<'_>) -> Vec<(&'static str, usize, (&'static str, Style
         .collect()
 }
 
-/// The header as spans of at most so many columns; what matters less goes first.
+/// The header of the server as spans of at most so many columns.
 #[must_use]
-pub fn server<'a>(view: &ViewModel<'_>, server: &'a ServerSnapshot, columns: u16) -> Vec<Span<'a>> {
+pub fn server<'a>(view: &ViewModel<'_>, server: &ServerSnapshot, columns: u16) -> Vec<Span<'a>> {
     let theme = view.theme;
+    let headline = Headline::of(server, &view.clock, usize::from(columns));
     let (glyph, style) = theme.glyph(&server.status);
-    let columns = usize::from(columns.saturating_sub(2));
-    let state = format!("{glyph} {}", server.status.word());
-    let room = columns.saturating_sub(text::width(&state) + 2);
-    let name = paint::safe(server.name.as_str());
-    let name = text::fit(&name, room).into_owned();
-    let mut left = room.saturating_sub(text::width(&name));
     let mut spans = vec![
         Span::raw(" "),
-        Span::styled(name, theme.accent.add_modifier(Modifier::BOLD)),
+        Span::styled(headline.name, theme.accent.add_modifier(Modifier::BOLD)),
         Span::raw("  "),
-        Span::styled(state, style),
+        Span::styled(format!("{glyph} {}", server.status.word()), style),
     ];
-    for (value, style) in facts(view, server) {
-        let value = paint::safe(&value).into_owned();
-        let width = text::width(&value) + 2;
-        if width > left {
-            break;
-        }
-        left -= width;
+    for fact in headline.facts {
         spans.push(Span::raw("  "));
-        spans.push(Span::styled(value, style));
+        spans.push(Span::styled(fact.text, theme.tone(fact.tone)));
     }
     spans.push(Span::raw(" "));
     spans
-}
-
-/// What else the header tells, the most important first.
-fn facts(view: &ViewModel<'_>, server: &ServerSnapshot) -> Vec<(String, Style)> {
-    let theme = view.theme;
-    let mut facts = Vec::new();
-    if let Status::Reconnecting {
-        attempt,
-        limit,
-        due,
-        ..
-    } = server.status
-    {
-        let text = format::attempt(attempt, limit, due, &view.clock);
-        facts.push((text, theme.warn));
-    }
-    if let Some(since) = server.catalog.old_since() {
-        let text = format!("old since {}", view.clock.time(since));
-        facts.push((text, theme.warn));
-    }
-    facts.push((server.transport.word().to_owned(), theme.text));
-    let Some(session) = server.status.session() else {
-        return facts;
-    };
-    if server.no_live_updates {
-        facts.push(("no live updates".to_owned(), theme.warn));
-    }
-    facts.push((session.protocol_version.to_string(), theme.text));
-    let up = format::lasting(view.clock.since(session.since));
-    facts.push((format!("up {up}"), theme.text));
-    if let Some(latency) = server.latency {
-        facts.push((format::brief(latency), theme.text));
-    }
-    facts.push((format!("generation {}", server.generation), theme.dim));
-    if !server.refreshing.is_empty() {
-        facts.push(("↻ refreshing".to_owned(), theme.warn));
-    }
-    facts
 }

@@ -1,7 +1,5 @@
 //! The brushes: every text on screen goes through [`put`], which cleans and cuts it.
 
-use std::borrow::Cow;
-
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -9,18 +7,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Widget as _};
 
 use crate::domain::text;
+use crate::tui::format::safe;
 use crate::tui::layout::Pane;
 use crate::tui::view_model::ViewModel;
-
-/// Makes a text safe for one line: whatever came from outside has been sanitized before, and is
-/// once more here.
-#[must_use]
-pub fn safe(value: &str) -> Cow<'_, str> {
-    match text::cell(value) {
-        Cow::Borrowed(value) => text::visible(value),
-        Cow::Owned(value) => Cow::Owned(text::visible(&value).into_owned()),
-    }
-}
 
 /// Writes a text into the first line of the area, and returns the columns it took.
 pub fn put(buffer: &mut Buffer, area: Rect, value: &str, style: Style) -> u16 {
