@@ -8,6 +8,8 @@ use crate::domain::{ServerSnapshot, Status, text};
 pub struct Headline {
     /// The name, cut where it has to be.
     pub name: String,
+    /// The status, and where a reconnect stands: `connected`, `reconnecting 2/5 in 3s`.
+    pub status: String,
     /// The facts, the most important first.
     pub facts: Vec<Fact>,
 }
@@ -28,7 +30,8 @@ impl Headline {
     #[must_use]
     pub fn of(server: &ServerSnapshot, clock: &Clock, columns: usize) -> Self {
         // A space on both sides; between name and status a gap; a glyph and a space before it.
-        let taken = 2 + 2 + 2 + text::width(server.status.word());
+        let status = status(server, clock);
+        let taken = 2 + 2 + 2 + text::width(&status);
         let room = columns.saturating_sub(taken);
         let name = format::safe(server.name.as_str());
         let name = text::fit(&name, room).into_owned();
@@ -39,13 +42,30 @@ impl Headline {
             Some(fact)
         });
         let facts = facts.collect();
-        Self { name, facts }
+        Self {
+            name,
+            status,
+            facts,
+        }
     }
 
     /// Whether a running clock is among the facts.
     #[must_use]
     pub fn ticks(&self) -> bool {
         self.facts.iter().any(|fact| fact.ticks)
+    }
+}
+
+fn status(server: &ServerSnapshot, clock: &Clock) -> String {
+    let word = server.status.word();
+    match server.status {
+        Status::Reconnecting {
+            attempt,
+            limit,
+            due,
+            ..
+        } => format!("{word} {}", format::attempt(attempt, limit, due, clock)),
+        _ => word.to_owned(),
     }
 }
 
@@ -56,16 +76,6 @@ fn facts(server: &ServerSnapshot, clock: &Clock) -> Vec<Fact> {
         ticks: false,
     };
     let mut facts = Vec::new();
-    if let Status::Reconnecting {
-        attempt,
-        limit,
-        due,
-        ..
-    } = server.status
-    {
-        let attempt = format::attempt(attempt, limit, due, clock);
-        facts.push(fact(attempt, Tone::Warn));
-    }
     if let Some(since) = server.catalog.old_since() {
         facts.push(fact(format!("old since {}", clock.time(since)), Tone::Warn));
     }

@@ -75,7 +75,7 @@ pub fn server<'a>(view: &ViewModel<'_>, server: &ServerSnapshot, columns: u16) -
         Span::raw(" "),
         Span::styled(headline.name, theme.accent.add_modifier(Modifier::BOLD)),
         Span::raw("  "),
-        Span::styled(format!("{glyph} {}", server.status.word()), style),
+        Span::styled(format!("{glyph} {}", headline.status), style),
     ];
     for fact in headline.facts {
         spans.push(Span::raw("  "));
