@@ -14,6 +14,7 @@ pub mod server;
 pub mod settings;
 pub mod state;
 pub mod text;
+pub mod uri_template;
 
 pub use catalog::{Catalog, Freshness, Listing};
 pub use diff::{Changes, Mark};

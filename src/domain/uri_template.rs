@@ -1,0 +1,660 @@
+//! URI templates (RFC 6570): the variables that a form asks for, and the URI that the filled-in
+//! form makes. All operators and levels, explode and prefix included.
+//!
+//! A template comes from a server: whatever it is, reading and expanding it end soon, and what
+//! comes out is bounded.
+
+use std::collections::BTreeMap;
+
+/// A template of more variables is refused: no form asks for them.
+const MOST_VARIABLES: usize = 64;
+
+/// A longer URI is refused, in bytes. Far more than any server takes.
+const LONGEST_URI: usize = 65_536;
+
+/// A template whose syntax is right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UriTemplate {
+    parts: Vec<Part>,
+    variables: Vec<Variable>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Literal(String),
+    Expression(Operator, Vec<Spec>),
+}
+
+/// One place of a variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Spec {
+    name: String,
+    modifier: Modifier,
+}
+
+/// RFC 6570, section 2.4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Modifier {
+    None,
+    /// `:n`: the first characters, 1 to 9,999.
+    Prefix(usize),
+    /// `*`: a list or pairs come apart.
+    Explode,
+}
+
+/// One variable of a template, as a form asks for it, wherever it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name, as the template writes it.
+    pub name: String,
+    /// Whether the URI has a gap without it: it is part of a path or of the text, and not one of
+    /// the parameters that a server has a default for.
+    pub required: bool,
+    /// Whether a list or pairs come apart in it (`*`).
+    pub explodes: bool,
+}
+
+/// The operators of RFC 6570, section 2.2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    /// `{x}`: everything but unreserved characters is percent-encoded.
+    Simple,
+    /// `{+x}`: reserved characters such as `/` stay.
+    Reserved,
+    /// `{#x}`: a fragment.
+    Fragment,
+    /// `{.x}`: a label behind a dot.
+    Label,
+    /// `{/x}`: a path segment.
+    Path,
+    /// `{;x}`: a path parameter.
+    Parameter,
+    /// `{?x}`: the query.
+    Query,
+    /// `{&x}`: the query goes on.
+    Continuation,
+}
+
+/// A template that cannot be expanded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    /// It breaks the grammar at this byte, counted from 1.
+    #[error("the template breaks the syntax of RFC 6570 at byte {0}")]
+    Syntax(usize),
+    /// It has too many variables for a form.
+    #[error("the template has more than {MOST_VARIABLES} variables")]
+    Variables,
+    /// A list or pairs, of which there is no beginning (RFC 6570, section 2.4.1).
+    #[error("only the beginning of {0} is used: write one text, no list")]
+    PrefixOfMany(String),
+    /// The URI would be endless.
+    #[error("the URI is longer than {LONGEST_URI} bytes")]
+    Long,
+}
+
+/// What a variable stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// One text, which may be empty.
+    Text(String),
+    /// Several; none is as if there were no value.
+    List(Vec<String>),
+    /// Names with values; none is as if there were no value.
+    Pairs(Vec<(String, String)>),
+}
+
+impl UriTemplate {
+    /// Reads a template.
+    ///
+    /// # Errors
+    /// When it breaks the grammar of RFC 6570, section 2, or has too many variables. Characters
+    /// that may not stand in a URI are no error: they are percent-encoded, as in a value.
+    pub fn new(text: &str) -> Result<Self, TemplateError> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let place = |at: usize| TemplateError::Syntax(text.len() - rest.len() + at + 1);
+            let Some(braces) = rest.strip_prefix('{') else {
+                let end = rest.find('{').unwrap_or(rest.len());
+                let (literal, behind) = rest.split_at(end);
+                if let Some(at) = literal.find('}') {
+                    return Err(place(at));
+                }
+                parts.push(Part::Literal(literal.to_owned()));
+                rest = behind;
+                continue;
+            };
+            let (expression, behind) = braces.split_once('}').ok_or_else(|| place(0))?;
+            parts.push(Part::read(expression).ok_or_else(|| place(1))?);
+            rest = behind;
+        }
+        let variables = variables(&parts)?;
+        Ok(Self { parts, variables })
+    }
+
+    /// Its variables, each once, in order.
+    #[must_use]
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// The URI with these values; a variable without one is left out, as section 3.2.1 of the RFC
+    /// says.
+    ///
+    /// # Errors
+    /// When a variable of which only the beginning is used has more than one text, or the URI
+    /// were endless.
+    pub fn expand(&self, values: &BTreeMap<String, Value>) -> Result<String, TemplateError> {
+        let mut uri = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Literal(literal) => encode(&mut uri, literal, true),
+                Part::Expression(operator, specs) => operator.expand(&mut uri, specs, values)?,
+            }
+            if uri.len() > LONGEST_URI {
+                return Err(TemplateError::Long);
+            }
+        }
+        Ok(uri)
+    }
+}
+
+impl Variable {
+    /// What the text of a form's field means: nothing where it is empty, and where the variable
+    /// explodes, `a, b` is a list and `a=1, b=2` are pairs.
+    #[must_use]
+    pub fn value(&self, field: &str) -> Option<Value> {
+        if field.is_empty() {
+            return None;
+        }
+        if !self.explodes {
+            return Some(Value::Text(field.to_owned()));
+        }
+        let parts = || field.split(',').map(str::trim);
+        let pairs: Option<Vec<(String, String)>> = parts()
+            .map(|part| part.split_once('='))
+            .map(|pair| pair.map(|(name, value)| (name.to_owned(), value.to_owned())))
+            .collect();
+        let list = || Value::List(parts().map(str::to_owned).collect());
+        Some(pairs.map_or_else(list, Value::Pairs))
+    }
+}
+
+/// What a form asks for.
+fn variables(parts: &[Part]) -> Result<Vec<Variable>, TemplateError> {
+    let mut variables: Vec<Variable> = Vec::new();
+    for part in parts {
+        let Part::Expression(operator, specs) = part else {
+            continue;
+        };
+        for spec in specs {
+            let variable = Variable {
+                name: spec.name.clone(),
+                required: operator.leaves_a_gap(),
+                explodes: spec.modifier == Modifier::Explode,
+            };
+            if let Some(known) = variables.iter_mut().find(|it| it.name == variable.name) {
+                known.required |= variable.required;
+                known.explodes |= variable.explodes;
+            } else if variables.len() == MOST_VARIABLES {
+                return Err(TemplateError::Variables);
+            } else {
+                variables.push(variable);
+            }
+        }
+    }
+    Ok(variables)
+}
+
+impl Part {
+    /// Reads what stands between braces; none where it breaks the grammar.
+    fn read(expression: &str) -> Option<Self> {
+        let (operator, names) = Operator::split(expression);
+        let specs: Option<Vec<Spec>> = names.split(',').map(Spec::read).collect();
+        Some(Self::Expression(operator, specs?))
+    }
+}
+
+impl Spec {
+    fn read(text: &str) -> Option<Self> {
+        let (name, modifier) = if let Some(name) = text.strip_suffix('*') {
+            (name, Modifier::Explode)
+        } else if let Some((name, digits)) = text.split_once(':') {
+            let is_length = digits.len() <= 4
+                && digits.bytes().all(|it| it.is_ascii_digit())
+                && !digits.starts_with('0');
+            let length = digits.parse().ok().filter(|_| is_length)?;
+            (name, Modifier::Prefix(length))
+        } else {
+            (text, Modifier::None)
+        };
+        let name = is_name(name).then(|| name.to_owned())?;
+        Some(Self { name, modifier })
+    }
+}
+
+/// RFC 6570, section 2.3; a hyphen is taken too: servers write it, and it can mean nothing else.
+fn is_name(name: &str) -> bool {
+    let is_part = |part: &str| {
+        let mut rest = part.bytes();
+        while let Some(byte) = rest.next() {
+            let is_fine = match byte {
+                b'%' => (0..2).all(|_| rest.next().is_some_and(|it| it.is_ascii_hexdigit())),
+                _ => byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-',
+            };
+            if !is_fine {
+                return false;
+            }
+        }
+        !part.is_empty()
+    };
+    name.split('.').all(is_part)
+}
+
+impl Operator {
+    /// Splits an expression into its operator and its names.
+    fn split(expression: &str) -> (Self, &str) {
+        let operator = match expression.as_bytes().first() {
+            Some(b'+') => Self::Reserved,
+            Some(b'#') => Self::Fragment,
+            Some(b'.') => Self::Label,
+            Some(b'/') => Self::Path,
+            Some(b';') => Self::Parameter,
+            Some(b'?') => Self::Query,
+            Some(b'&') => Self::Continuation,
+            _ => return (Self::Simple, expression),
+        };
+        (operator, &expression[1..])
+    }
+
+    /// Whether the URI has a gap where such a variable is left out.
+    const fn leaves_a_gap(self) -> bool {
+        match self {
+            Self::Simple | Self::Reserved | Self::Label | Self::Path => true,
+            Self::Fragment | Self::Parameter | Self::Query | Self::Continuation => false,
+        }
+    }
+
+    /// What stands before the first value, and between two (the table of RFC 6570, appendix A).
+    const fn signs(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Simple | Self::Reserved => ("", ","),
+            Self::Fragment => ("#", ","),
+            Self::Label => (".", "."),
+            Self::Path => ("/", "/"),
+            Self::Parameter => (";", ";"),
+            Self::Query => ("?", "&"),
+            Self::Continuation => ("&", "&"),
+        }
+    }
+
+    /// What stands behind the name of an empty value, where values stand behind their names.
+    const fn named(self) -> Option<&'static str> {
+        match self {
+            Self::Parameter => Some(""),
+            Self::Query | Self::Continuation => Some("="),
+            Self::Simple | Self::Reserved | Self::Fragment | Self::Label | Self::Path => None,
+        }
+    }
+
+    /// Adds a value; reserved characters stay where they may.
+    fn add(self, uri: &mut String, value: &str) {
+        encode(uri, value, matches!(self, Self::Reserved | Self::Fragment));
+    }
+
+    /// Adds the name of a variable, where it stands in the URI.
+    fn add_name(self, uri: &mut String, name: &str, value_is_empty: bool) {
+        if let Some(empty) = self.named() {
+            encode(uri, name, true);
+            uri.push_str(if value_is_empty { empty } else { "=" });
+        }
+    }
+
+    /// Adds the values of an expression (RFC 6570, section 3.2.1).
+    fn expand(
+        self,
+        uri: &mut String,
+        specs: &[Spec],
+        values: &BTreeMap<String, Value>,
+    ) -> Result<(), TemplateError> {
+        let (first, between) = self.signs();
+        let mut sign = first;
+        for Spec { name, modifier } in specs {
+            let Some(value) = values.get(name).filter(|it| !it.is_nothing()) else {
+                continue;
+            };
+            uri.push_str(sign);
+            sign = between;
+            match (value, *modifier) {
+                (Value::Text(text), modifier) => {
+                    self.add_name(uri, name, text.is_empty());
+                    self.add(uri, modifier.beginning(text));
+                }
+                (_, Modifier::Prefix(_)) => {
+                    return Err(TemplateError::PrefixOfMany(name.clone()));
+                }
+                (Value::List(items), Modifier::None) => {
+                    self.add_name(uri, name, false);
+                    separated(uri, ",", items, |uri, item| self.add(uri, item));
+                }
+                (Value::Pairs(pairs), Modifier::None) => {
+                    self.add_name(uri, name, false);
+                    separated(uri, ",", pairs, |uri, (name, value)| {
+                        self.add(uri, name);
+                        uri.push(',');
+                        self.add(uri, value);
+                    });
+                }
+                (Value::List(items), Modifier::Explode) => {
+                    separated(uri, between, items, |uri, item| {
+                        self.add_name(uri, name, item.is_empty());
+                        self.add(uri, item);
+                    });
+                }
+                (Value::Pairs(pairs), Modifier::Explode) => {
+                    separated(uri, between, pairs, |uri, (name, value)| {
+                        self.add(uri, name);
+                        let empty = self.named().filter(|_| value.is_empty());
+                        uri.push_str(empty.unwrap_or("="));
+                        self.add(uri, value);
+                    });
+                }
+            }
+            if uri.len() > LONGEST_URI {
+                return Err(TemplateError::Long);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Modifier {
+    /// The part of a text that is used.
+    fn beginning(self, text: &str) -> &str {
+        let Self::Prefix(length) = self else {
+            return text;
+        };
+        let end = text.char_indices().nth(length);
+        &text[..end.map_or(text.len(), |(end, _)| end)]
+    }
+}
+
+impl Value {
+    /// Whether it is as if there were none (RFC 6570, section 2.3).
+    fn is_nothing(&self) -> bool {
+        match self {
+            Self::Text(_) => false,
+            Self::List(items) => items.is_empty(),
+            Self::Pairs(pairs) => pairs.is_empty(),
+        }
+    }
+}
+
+fn separated<T>(uri: &mut String, by: &str, items: &[T], add: impl Fn(&mut String, &T)) {
+    for (index, item) in items.iter().enumerate() {
+        uri.push_str(if index == 0 { "" } else { by });
+        add(uri, item);
+    }
+}
+
+/// Adds a text, percent-encoded but for unreserved characters; reserved ones and what is encoded
+/// already may be kept (RFC 6570, sections 1.5 and 3.2.1).
+fn encode(uri: &mut String, text: &str, keeps_reserved: bool) {
+    const RESERVED: &[u8] = b":/?#[]@!$&'()*+,;=";
+    let bytes = text.as_bytes();
+    for (index, byte) in bytes.iter().enumerate() {
+        let is_encoded = || {
+            let digits = bytes.get(index + 1..index + 3);
+            digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+        };
+        let is_kept = byte.is_ascii_alphanumeric()
+            || b"-._~".contains(byte)
+            || keeps_reserved && (RESERVED.contains(byte) || *byte == b'%' && is_encoded());
+        if is_kept {
+            uri.push(char::from(*byte));
+        } else {
+            let digit = |value: u8| char::from(b"0123456789ABCDEF"[usize::from(value)]);
+            uri.extend(['%', digit(byte >> 4), digit(byte & 0xF)]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The variables of RFC 6570, section 3.2.
+    fn rfc() -> BTreeMap<String, Value> {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let list = |items: &[&str]| Value::List(items.iter().map(|it| (*it).to_owned()).collect());
+        let pairs = [("semi", ";"), ("dot", "."), ("comma", ",")];
+        let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let values = [
+            ("count", list(&["one", "two", "three"])),
+            ("dom", list(&["example", "com"])),
+            ("dub", text("me/too")),
+            ("hello", text("Hello World!")),
+            ("half", text("50%")),
+            ("var", text("value")),
+            ("who", text("fred")),
+            ("base", text("http://example.com/home/")),
+            ("path", text("/foo/bar")),
+            ("list", list(&["red", "green", "blue"])),
+            ("keys", Value::Pairs(pairs.to_vec())),
+            ("v", text("6")),
+            ("x", text("1024")),
+            ("y", text("768")),
+            ("empty", text("")),
+            ("empty_keys", Value::Pairs(Vec::new())),
+        ];
+        values
+            .map(|(name, value)| (name.to_owned(), value))
+            .into_iter()
+            .collect()
+    }
+
+    /// The examples of the sections 3.2.1 to 3.2.9.
+    #[test]
+    fn the_examples_of_the_rfc_expand_as_it_says() {
+        let examples = [
+            // 3.2.1
+            ("{count}", "one,two,three"),
+            ("{count*}", "one,two,three"),
+            ("{/count}", "/one,two,three"),
+            ("{/count*}", "/one/two/three"),
+            ("{;count}", ";count=one,two,three"),
+            ("{;count*}", ";count=one;count=two;count=three"),
+            ("{?count}", "?count=one,two,three"),
+            ("{?count*}", "?count=one&count=two&count=three"),
+            ("{&count*}", "&count=one&count=two&count=three"),
+            // 3.2.2
+            ("{var}", "value"),
+            ("{hello}", "Hello%20World%21"),
+            ("{half}", "50%25"),
+            ("O{empty}X", "OX"),
+            ("O{undef}X", "OX"),
+            ("{x,y}", "1024,768"),
+            ("{x,hello,y}", "1024,Hello%20World%21,768"),
+            ("?{x,empty}", "?1024,"),
+            ("?{x,undef}", "?1024"),
+            ("?{undef,y}", "?768"),
+            ("{var:3}", "val"),
+            ("{var:30}", "value"),
+            ("{list}", "red,green,blue"),
+            ("{list*}", "red,green,blue"),
+            ("{keys}", "semi,%3B,dot,.,comma,%2C"),
+            ("{keys*}", "semi=%3B,dot=.,comma=%2C"),
+            // 3.2.3
+            ("{+var}", "value"),
+            ("{+hello}", "Hello%20World!"),
+            ("{+half}", "50%25"),
+            ("{base}index", "http%3A%2F%2Fexample.com%2Fhome%2Findex"),
+            ("{+base}index", "http://example.com/home/index"),
+            ("O{+empty}X", "OX"),
+            ("O{+undef}X", "OX"),
+            ("{+path}/here", "/foo/bar/here"),
+            ("here?ref={+path}", "here?ref=/foo/bar"),
+            ("up{+path}{var}/here", "up/foo/barvalue/here"),
+            ("{+x,hello,y}", "1024,Hello%20World!,768"),
+            ("{+path,x}/here", "/foo/bar,1024/here"),
+            ("{+path:6}/here", "/foo/b/here"),
+            ("{+list*}", "red,green,blue"),
+            ("{+keys}", "semi,;,dot,.,comma,,"),
+            ("{+keys*}", "semi=;,dot=.,comma=,"),
+            // 3.2.4
+            ("{#var}", "#value"),
+            ("{#hello}", "#Hello%20World!"),
+            ("foo{#empty}", "foo#"),
+            ("foo{#undef}", "foo"),
+            ("{#x,hello,y}", "#1024,Hello%20World!,768"),
+            ("{#path:6}/here", "#/foo/b/here"),
+            ("{#keys*}", "#semi=;,dot=.,comma=,"),
+            // 3.2.5
+            ("{.who}", ".fred"),
+            ("{.who,who}", ".fred.fred"),
+            ("{.half,who}", ".50%25.fred"),
+            ("www{.dom*}", "www.example.com"),
+            ("X{.var}", "X.value"),
+            ("X{.empty}", "X."),
+            ("X{.undef}", "X"),
+            ("X{.var:3}", "X.val"),
+            ("X{.list*}", "X.red.green.blue"),
+            ("X{.keys*}", "X.semi=%3B.dot=..comma=%2C"),
+            ("X{.empty_keys}", "X"),
+            // 3.2.6
+            ("{/who}", "/fred"),
+            ("{/half,who}", "/50%25/fred"),
+            ("{/who,dub}", "/fred/me%2Ftoo"),
+            ("{/var,empty}", "/value/"),
+            ("{/var,undef}", "/value"),
+            ("{/var,x}/here", "/value/1024/here"),
+            ("{/var:1,var}", "/v/value"),
+            ("{/list*,path:4}", "/red/green/blue/%2Ffoo"),
+            ("{/keys*}", "/semi=%3B/dot=./comma=%2C"),
+            // 3.2.7
+            ("{;who}", ";who=fred"),
+            ("{;half}", ";half=50%25"),
+            ("{;empty}", ";empty"),
+            ("{;v,empty,who}", ";v=6;empty;who=fred"),
+            ("{;x,y,undef}", ";x=1024;y=768"),
+            ("{;hello:5}", ";hello=Hello"),
+            ("{;list*}", ";list=red;list=green;list=blue"),
+            ("{;keys*}", ";semi=%3B;dot=.;comma=%2C"),
+            // 3.2.8
+            ("{?who}", "?who=fred"),
+            ("{?x,y,empty}", "?x=1024&y=768&empty="),
+            ("{?x,y,undef}", "?x=1024&y=768"),
+            ("{?var:3}", "?var=val"),
+            ("{?list*}", "?list=red&list=green&list=blue"),
+            ("{?keys}", "?keys=semi,%3B,dot,.,comma,%2C"),
+            ("{?keys*}", "?semi=%3B&dot=.&comma=%2C"),
+            // 3.2.9
+            ("{&who}", "&who=fred"),
+            ("?fixed=yes{&x}", "?fixed=yes&x=1024"),
+            ("{&x,y,empty}", "&x=1024&y=768&empty="),
+            ("{&var:3}", "&var=val"),
+            ("{&keys*}", "&semi=%3B&dot=.&comma=%2C"),
+        ];
+        for (template, expected) in examples {
+            let expanded = UriTemplate::new(template).unwrap().expand(&rfc());
+            assert_eq!(expanded.as_deref(), Ok(expected), "{template}");
+        }
+    }
+
+    #[test]
+    fn a_form_asks_for_each_variable_once() {
+        let shown = |template: &str| -> Vec<String> {
+            let template = UriTemplate::new(template).unwrap();
+            let shown = template.variables().iter().map(|it| {
+                let name = &it.name;
+                let required = if it.required { "!" } else { "" };
+                let explodes = if it.explodes { "*" } else { "" };
+                format!("{name}{required}{explodes}")
+            });
+            shown.collect()
+        };
+        assert_eq!(shown("file:///a"), Vec::<String>::new());
+        assert_eq!(shown("file:///{path}"), ["path!"]);
+        assert_eq!(
+            shown("db://{+table}{/row:3}{?limit,tags*}{&more}{#part}"),
+            ["table!", "row!", "limit", "tags*", "more", "part"]
+        );
+        assert_eq!(shown("{?x}{x*,y.z,user-id}"), ["x!*", "y.z!", "user-id!"]);
+    }
+
+    #[test]
+    fn a_field_is_a_text_a_list_or_pairs() {
+        let value = |template: &str, field: &str| {
+            let template = UriTemplate::new(template).unwrap();
+            let variable = &template.variables()[0];
+            let values = variable.value(field).map(|it| (variable.name.clone(), it));
+            template.expand(&values.into_iter().collect()).unwrap()
+        };
+        assert_eq!(value("a{?x}", ""), "a");
+        assert_eq!(value("a{?x}", "1, 2"), "a?x=1%2C%202");
+        assert_eq!(value("a{?x*}", "1, 2"), "a?x=1&x=2");
+        assert_eq!(value("a{?x*}", "p=1, q=2"), "a?p=1&q=2");
+        assert_eq!(value("a{?x*}", "p=1, 2"), "a?x=p%3D1&x=2");
+        assert_eq!(value("a{/x:2}", "über"), "a/%C3%BCb");
+        // What may not stand in a URI is encoded, and what is encoded already is not again.
+        assert_eq!(value("a b%20%{+x}", "%41%4"), "a%20b%20%25%41%254");
+    }
+
+    #[test]
+    fn what_cannot_be_expanded_says_why() {
+        let broken = [
+            ("{", 1),
+            ("a}", 2),
+            ("é{}", 4),
+            ("{a}{a b}", 5),
+            ("{a:0}", 2),
+            ("{a:}", 2),
+            ("{a:10000}", 2),
+            ("{a:+1}", 2),
+            ("{=a}", 2),
+            ("{a,}", 2),
+            ("{a..b}", 2),
+            ("{%zz}", 2),
+            ("{a{b}}", 2),
+        ];
+        for (template, place) in broken {
+            let error = UriTemplate::new(template).unwrap_err();
+            assert_eq!(error, TemplateError::Syntax(place), "{template}");
+        }
+        let many: Vec<String> = (0..65).map(|number| format!("x{number}")).collect();
+        let many = format!("{{{}}}", many.join(","));
+        assert_eq!(UriTemplate::new(&many), Err(TemplateError::Variables));
+        let long = UriTemplate::new(&"{x}".repeat(100_000)).unwrap();
+        let values = [("x".to_owned(), Value::Text("x".repeat(1_000)))];
+        assert_eq!(long.expand(&values.into()), Err(TemplateError::Long));
+        let template = UriTemplate::new("{x:3}").unwrap();
+        let values = [("x".to_owned(), Value::List(vec!["a".to_owned()]))];
+        assert_eq!(
+            template.expand(&values.into()),
+            Err(TemplateError::PrefixOfMany("x".to_owned()))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_makes_it_panic(template in "[a-z{}+#./;?&,*:0-9 %é]{0,24}", field in ".{0,12}") {
+            if let Ok(template) = UriTemplate::new(&template) {
+                let values = template.variables().iter().filter_map(|it| {
+                    Some((it.name.clone(), it.value(&field)?))
+                });
+                let _ = template.expand(&values.collect());
+            }
+        }
+
+        #[test]
+        fn a_simple_value_is_encoded_wholly(field in ".{1,12}") {
+            let template = UriTemplate::new("{x}").unwrap();
+            let values = template.variables()[0].value(&field).map(|it| ("x".to_owned(), it));
+            let expanded = template.expand(&values.into_iter().collect()).unwrap();
+            let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte);
+            prop_assert!(expanded.bytes().all(fine), "{}", expanded);
+        }
+    }
+}
