@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::ask::{Answer, Ask, Ticket};
 use super::lines::StderrLine;
 use crate::app::{Place, Told};
 use crate::domain::ServerName;
@@ -76,6 +77,8 @@ pub enum Action {
     Notice(Notice),
     /// Lines of a server's stderr arrived.
     Lines(ServerName, Vec<StderrLine>),
+    /// What a layer asked for has come.
+    Answered(Ticket, Answer),
 }
 
 /// A key in a text field.
@@ -93,6 +96,10 @@ pub enum Edit {
     DeleteToStart,
     Accept,
     Cancel,
+    Up,
+    Down,
+    NextField,
+    PreviousField,
 }
 
 /// A line for the person, shown in the footer until the next key.
@@ -160,4 +167,6 @@ pub enum Effect {
     Undo,
     /// Fetch the stderr lines after the number.
     Lines(ServerName, u64),
+    /// Find the answer for the layer that awaits it.
+    Ask(Ticket, Ask),
 }

@@ -34,7 +34,7 @@ impl Field {
         self.text.split_at(self.cursor)
     }
 
-    /// Applies the key. `Accept` and `Cancel` are not the field's business.
+    /// Applies the key. Those that leave the text are not the field's business.
     pub fn apply(&mut self, edit: &Edit) {
         match edit {
             Edit::Insert(text) => {
@@ -50,7 +50,12 @@ impl Field {
             Edit::Delete => self.delete(self.cursor, self.after()),
             Edit::DeleteWord => self.delete(self.word(), self.cursor),
             Edit::DeleteToStart => self.delete(0, self.cursor),
-            Edit::Accept | Edit::Cancel => {}
+            Edit::Accept
+            | Edit::Cancel
+            | Edit::Up
+            | Edit::Down
+            | Edit::NextField
+            | Edit::PreviousField => {}
         }
     }
 

@@ -188,6 +188,8 @@ pub enum KeyError {
 pub enum Context {
     /// The panes, and the help screen.
     Deck,
+    /// The reader: the space bar pages down.
+    Reader,
     /// The filter field: everything printable is text.
     Field,
     /// A question: `y`, or anything else.
@@ -299,8 +301,11 @@ impl Keymap {
         match (context, command) {
             (_, Some(Command::Quit)) if !key.is_text() => Action::Leave,
             (_, Some(Command::Suspend)) if !key.is_text() => Action::Command(Command::Suspend),
-            (Context::Deck, Some(command)) => Action::Command(command),
-            (Context::Deck, None) => Action::Nothing,
+            (Context::Reader, _) if key == Key::plain(Code::Char(' ')) => {
+                Action::Command(Command::PageDown)
+            }
+            (Context::Deck | Context::Reader, Some(command)) => Action::Command(command),
+            (Context::Deck | Context::Reader, None) => Action::Nothing,
             (Context::Field, _) => edit(key).map_or(Action::Nothing, Action::Edit),
             (Context::Question, _) => Action::Answer(key == Key::plain(Code::Char('y'))),
         }
@@ -362,6 +367,10 @@ fn edit(key: Key) -> Option<Edit> {
         (_, Code::Delete) => Some(Edit::Delete),
         (true, Code::Char('w')) => Some(Edit::DeleteWord),
         (true, Code::Char('u')) => Some(Edit::DeleteToStart),
+        (_, Code::Up) => Some(Edit::Up),
+        (_, Code::Down) => Some(Edit::Down),
+        (_, Code::Tab) => Some(Edit::NextField),
+        (_, Code::BackTab) => Some(Edit::PreviousField),
         _ => None,
     }
 }
@@ -472,7 +481,8 @@ mod tests {
         assert_eq!(field("ctrl-z"), Action::Command(Command::Suspend));
         assert_eq!(field("ctrl-r"), Action::Nothing);
         assert_eq!(field("ctrl-u"), Action::Edit(Edit::DeleteToStart));
-        assert_eq!(field("tab"), Action::Nothing);
+        assert_eq!(field("tab"), Action::Edit(Edit::NextField));
+        assert_eq!(field("up"), Action::Edit(Edit::Up));
     }
 
     #[test]

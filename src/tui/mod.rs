@@ -4,6 +4,7 @@
 //! it to the [`model::Model`], and [`view::render`] draws the model and the snapshot.
 
 pub mod action;
+pub mod ask;
 pub mod decoder;
 pub mod details;
 pub mod event;
@@ -16,11 +17,13 @@ mod harness;
 pub mod headline;
 pub mod key;
 pub mod keymap;
+pub mod layer;
 pub mod layout;
 pub mod lines;
 pub mod list;
 pub mod model;
 pub mod mouse;
+pub mod question;
 pub mod rows;
 pub mod servers;
 pub mod tab_bar;
@@ -33,16 +36,17 @@ pub mod view;
 pub mod view_model;
 pub mod wrap;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time;
 
 use self::action::{Action, Effect};
+use self::ask::Ticket;
 use self::event::{Input, Signals};
 use self::format::Clock;
 use self::key::Key;
@@ -110,6 +114,7 @@ pub async fn run(manager: Manager, options: DeckOptions) -> Result<Ending, DeckE
         screen,
         manager,
         jobs: JoinSet::new(),
+        asked: HashMap::new(),
     };
     deck.act(Action::State)?;
     deck.draw()?;
@@ -129,6 +134,8 @@ struct Deck {
     manager: Manager,
     /// What was asked of the engine and the files, each with what there is to tell afterwards.
     jobs: JoinSet<Option<Action>>,
+    /// Those of them that a layer awaits: they are ended with it.
+    asked: HashMap<Ticket, AbortHandle>,
 }
 
 /// Whether the deck goes on.
@@ -210,7 +217,7 @@ impl Deck {
             }
             Input::Paste(text) => match context(&self.model) {
                 Context::Field => self.act(event::pasted(&text)),
-                Context::Deck | Context::Question => Ok(None),
+                Context::Deck | Context::Reader | Context::Question => Ok(None),
             },
             Input::Action(action) => self.act(action),
             Input::Resized => {
@@ -233,6 +240,13 @@ impl Deck {
     /// Applies the action and does what it asks for.
     fn act(&mut self, action: Action) -> Step {
         let effect = update(&mut self.model, &self.state, action, &clock());
+        self.asked.retain(|ticket, job| {
+            let awaited = self.model.layers.await_answer(*ticket);
+            if !awaited {
+                job.abort();
+            }
+            awaited
+        });
         if let Some((server, after)) = self.model.wanted_lines(&self.state) {
             self.perform(Effect::Lines(server, after))?;
         }
@@ -275,6 +289,12 @@ impl Deck {
                 let lines = lines::lines_since(engine, name.clone(), after).await;
                 Some(Action::Lines(name, lines))
             }),
+            Effect::Ask(ticket, ask) => {
+                let job = self.jobs.spawn(async move {
+                    Some(Action::Answered(ticket, ask::answer(ask, engine).await))
+                });
+                self.asked.insert(ticket, job);
+            }
         }
         Ok(None)
     }

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::action::Notice;
+use super::ask::Ticket;
 use super::details::{Line, Lines};
-use super::field::Field;
 use super::format::{self, Clock};
 use super::headline::Headline;
-use super::keymap::HELP_LINES;
-use super::layout::{Areas, Pane, Shape, help_area, inside};
+use super::layer::Layers;
+use super::layout::{Areas, Pane, Shape, inside};
 use super::lines::StderrLine;
 use super::list::{List, Parked};
 use super::rows::{Anchor, ErrorRow, Rows, Tab, shown_events};
 use super::servers::{LINES_EACH, Servers};
-use crate::app::Place;
 use crate::domain::{AppState, Event, ListMethod, ServerName, ServerSnapshot, Status};
 
 /// How long `+` and `~` stand beside a row.
@@ -23,32 +22,6 @@ pub const MARKS_LAST: Duration = Duration::from_secs(5);
 
 /// How many stderr lines are kept of the selected server.
 const STDERR_KEPT: usize = 1_000;
-
-/// What lies over the panes.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Layer {
-    /// Nothing.
-    #[default]
-    None,
-    /// The filter field of the list or of Servers.
-    Filter {
-        /// What is being typed.
-        field: Field,
-    },
-    /// The help screen, scrolled by so many lines.
-    Help(usize),
-    /// A question.
-    Question(Question),
-}
-
-/// What is asked before something is done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Question {
-    /// Whether to remove the server.
-    Remove(ServerName, Place),
-    /// Whether to switch the server on.
-    Enable(ServerName),
-}
 
 /// The details pane.
 #[derive(Debug, Clone, Default)]
@@ -121,7 +94,7 @@ pub struct Model {
     /// The open tab.
     pub tab: Tab,
     /// What lies over the panes.
-    pub layer: Layer,
+    pub layers: Layers,
     /// The Servers pane.
     pub servers: Servers,
     /// The open tab's list.
@@ -136,6 +109,8 @@ pub struct Model {
     pub demo: bool,
     /// The config file, for the title.
     pub label: Arc<str>,
+    /// The last ticket that was given out.
+    ticket: Ticket,
     stderr: Stderr,
     events: Events,
     list_of: (Option<ServerName>, Tab),
@@ -151,7 +126,7 @@ impl Model {
             size,
             focus: Pane::Servers,
             tab,
-            layer: Layer::None,
+            layers: Layers::default(),
             servers: Servers::default(),
             list: List::default(),
             details: Details::default(),
@@ -159,11 +134,18 @@ impl Model {
             mouse,
             demo,
             label: label.into(),
+            ticket: Ticket::default(),
             stderr: Stderr::default(),
             events: Events::default(),
             list_of: (None, tab),
             parked: HashMap::new(),
         }
+    }
+
+    /// A ticket that was not given out yet, for what a layer asks for.
+    pub const fn next_ticket(&mut self) -> Ticket {
+        self.ticket = self.ticket.next();
+        self.ticket
     }
 
     /// Where everything stands; `None` where the window is too small.
@@ -180,9 +162,8 @@ impl Model {
     /// Called after every action, so that drawing only has to read.
     pub fn settle(&mut self, state: &AppState, clock: &Clock) {
         let areas = self.areas().unwrap_or_default();
-        if let Layer::Help(offset) = &mut self.layer {
-            let height = usize::from(inside(help_area(areas.window)).height);
-            *offset = (*offset).min(HELP_LINES.saturating_sub(height));
+        for layer in self.layers.iter_mut() {
+            layer.settle(areas.window);
         }
         self.servers.put(state);
         self.servers.set_height(
@@ -344,7 +325,14 @@ impl Model {
     pub fn next_change(&self, state: &AppState, clock: &Clock) -> Option<Instant> {
         let areas = self.areas()?;
         let server = self.servers.snapshot(state);
-        let mut moments = Vec::new();
+        let mut moments: Vec<Instant> = self
+            .layers
+            .seen()
+            .filter_map(|layer| layer.next_change(clock))
+            .collect();
+        if self.layers.cover() {
+            return moments.into_iter().min();
+        }
         if areas.main.height > 0
             && let Some(server) = server
         {

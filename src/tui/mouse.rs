@@ -1,7 +1,8 @@
 //! What the mouse does: it selects and scrolls what it points at.
 
+use super::layer::with_top;
 use super::layout::{Pane, inside};
-use super::model::{Layer, Model};
+use super::model::Model;
 use super::servers::LINES_EACH;
 use super::tab_bar;
 use crate::domain::AppState;
@@ -12,12 +13,10 @@ pub fn click(model: &mut Model, state: &AppState, x: u16, y: u16) {
     let Some(areas) = model.areas() else {
         return;
     };
-    match model.layer {
-        Layer::None => {}
-        Layer::Filter { .. } => model.layer = Layer::None,
-        // A click closes the help screen, and is not yes.
-        Layer::Help(_) | Layer::Question(_) => {
-            model.layer = Layer::None;
+    if let Some(layer) = model.layers.top() {
+        let goes_on = layer.lets_clicks_through();
+        with_top(model, |layer, _| layer.click());
+        if !goes_on {
             return;
         }
     }
@@ -70,8 +69,11 @@ fn click_tab(model: &mut Model, state: &AppState, column: usize) {
 /// The wheel was turned: what it points at scrolls.
 pub fn scroll(model: &mut Model, state: &AppState, x: u16, y: u16, rows: i32) {
     let rows = isize::try_from(rows).unwrap_or(0);
-    if let Layer::Help(offset) = model.layer {
-        model.layer = Layer::Help(offset.saturating_add_signed(rows));
+    if model
+        .layers
+        .top_mut()
+        .is_some_and(|layer| layer.scroll(rows))
+    {
         return;
     }
     let pane = model.areas().and_then(|areas| areas.pane_at(x, y));

@@ -6,9 +6,10 @@ use std::time::Duration;
 use super::action::{Action, Effect, Notice};
 use super::fixture as make;
 use super::harness::Deck;
+use super::layer::Layer;
 use super::layout::Pane;
 use super::lines::StderrLine;
-use super::model::{Layer, Question};
+use super::question::Question;
 use super::rows::{Anchor, Tab};
 use crate::app::Place;
 use crate::domain::{AppState, Catalog, ListMethod, ServerSnapshot, Status};
@@ -153,7 +154,7 @@ fn esc_goes_back_step_by_step_and_never_quits() {
 fn q_closes_a_layer_and_quits_from_the_panes() {
     let mut deck = deck();
     assert_eq!(deck.press("? q"), None);
-    assert_eq!(deck.model.layer, Layer::None);
+    assert!(deck.model.layers.is_empty());
     assert_eq!(deck.press("enter q"), Some(Effect::Quit));
     for keys in ["? ctrl-c", "/ ctrl-c", "esc ctrl-c"] {
         assert_eq!(deck.press(keys), Some(Effect::Quit), "{keys}");
@@ -189,11 +190,11 @@ fn space_switches_off_and_on() {
     );
     deck.press("enter");
     assert_eq!(
-        deck.model.layer,
-        Layer::Question(Question::Enable(notes.clone()))
+        deck.model.layers.top(),
+        Some(&Layer::Question(Question::Enable(notes.clone())))
     );
     assert_eq!(deck.press("enter"), None, "Enter is not yes");
-    assert_eq!(deck.model.layer, Layer::None);
+    assert!(deck.model.layers.is_empty());
     assert_eq!(deck.press("enter y"), Some(Effect::SetEnabled(notes, true)));
 }
 
@@ -211,7 +212,7 @@ fn a_removal_is_asked_for_and_only_y_is_yes() {
     for key in ["n", "enter", "space", "D", "esc", "q"] {
         ask(&mut deck);
         assert_eq!(deck.press(key), None, "{key}");
-        assert_eq!(deck.model.layer, Layer::None);
+        assert!(deck.model.layers.is_empty());
     }
     ask(&mut deck);
     assert_eq!(deck.press("y"), Some(Effect::Remove(name)));
@@ -436,7 +437,7 @@ fn the_mouse_selects_and_scrolls_what_it_points_at() {
     // A click beside a question is no.
     deck.act(Action::Place(make::name("filesystem"), Place::default()));
     deck.act(Action::Click(0, 0));
-    assert_eq!(deck.model.layer, Layer::None);
+    assert!(deck.model.layers.is_empty());
 }
 
 #[test]
@@ -483,7 +484,7 @@ fn the_mouse_and_the_shell_are_asked_for_by_keys() {
 fn a_question_about_a_server_that_is_gone_is_not_asked() {
     let mut deck = deck();
     deck.act(Action::Place(make::name("gone"), Place::default()));
-    assert_eq!(deck.model.layer, Layer::None);
+    assert!(deck.model.layers.is_empty());
     deck.act(Action::Notice(Notice::bad("could not write")));
     assert_eq!(notice(&deck), "could not write");
 }

@@ -4,9 +4,11 @@ use super::action::{Action, Command, Edit, Effect, Notice};
 use super::field::Field;
 use super::format::{self, Clock};
 use super::keymap::Context;
+use super::layer::{Layer, Reply, take_answer, with_top};
 use super::layout::Pane;
-use super::model::{Layer, Model, Question};
+use super::model::Model;
 use super::mouse;
+use super::question::Question;
 use super::rows::{Rows, Tab, Trouble};
 use crate::domain::item::Item;
 use crate::domain::text;
@@ -14,12 +16,8 @@ use crate::domain::{AppState, ListMethod, ServerSnapshot, Status};
 
 /// What the deck listens for.
 #[must_use]
-pub const fn context(model: &Model) -> Context {
-    match model.layer {
-        Layer::None | Layer::Help(_) => Context::Deck,
-        Layer::Filter { .. } => Context::Field,
-        Layer::Question(_) => Context::Question,
-    }
+pub fn context(model: &Model) -> Context {
+    model.layers.top().map_or(Context::Deck, Layer::context)
 }
 
 /// Applies the action. Afterwards the model is in line with the snapshot again.
@@ -39,19 +37,19 @@ fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> 
         Action::Leave => return Some(Effect::Quit),
         Action::Command(command) => {
             model.notice = None;
-            return if let Layer::Help(offset) = model.layer {
-                help_command(model, offset, command)
-            } else {
+            return if model.layers.is_empty() {
                 deck_command(model, state, command, clock)
+            } else {
+                with_top(model, |layer, model| layer.command(model, command))
             };
         }
         Action::Edit(edit) => {
             model.notice = None;
-            edit_filter(model, state, &edit);
+            return with_top(model, |layer, model| layer.edit(model, state, &edit));
         }
         Action::Answer(yes) => {
             model.notice = None;
-            return answer(model, yes);
+            return with_top(model, |layer, _| layer.answer(yes));
         }
         Action::Nothing => model.notice = None,
         Action::Click(x, y) => mouse::click(model, state, x, y),
@@ -59,29 +57,15 @@ fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> 
         Action::Resize(columns, rows) => model.size = (columns, rows),
         Action::State => {}
         Action::Place(name, place) => {
-            if state.server(&name).is_some() && model.layer == Layer::None {
-                model.layer = Layer::Question(Question::Remove(name, place));
+            if state.server(&name).is_some() && model.layers.is_empty() {
+                let question = Question::Remove(name, place);
+                model.layers.push(Layer::Question(question));
             }
         }
         Action::Notice(notice) => model.notice = Some(notice),
         Action::Lines(server, lines) => model.take_lines(&server, lines),
+        Action::Answered(ticket, answer) => return take_answer(model, ticket, answer),
     }
-    None
-}
-
-fn help_command(model: &mut Model, offset: usize, command: Command) -> Option<Effect> {
-    let page = usize::from(model.size.1.saturating_sub(4)).max(1);
-    model.layer = match command {
-        Command::Up => Layer::Help(offset.saturating_sub(1)),
-        Command::Down => Layer::Help(offset + 1),
-        Command::PageUp | Command::HalfPageUp => Layer::Help(offset.saturating_sub(page)),
-        Command::PageDown | Command::HalfPageDown => Layer::Help(offset + page),
-        Command::First => Layer::Help(0),
-        Command::Last => Layer::Help(usize::MAX),
-        Command::Help | Command::Back | Command::Open | Command::Quit => Layer::None,
-        Command::Suspend => return Some(Effect::Suspend),
-        _ => return None,
-    };
     None
 }
 
@@ -124,13 +108,8 @@ fn deck_command(
         Command::Refresh | Command::Reconnect => return server_command(model, state, command),
         Command::Copy => return copy(model, clock),
         Command::Follow => follow(model),
-        Command::Mouse => {
-            model.mouse = !model.mouse;
-            let word = if model.mouse { "on" } else { "off" };
-            model.notice = Some(Notice::good(format!("the mouse is {word}")));
-            return Some(Effect::Mouse(model.mouse));
-        }
-        Command::Help => model.layer = Layer::Help(0),
+        Command::Mouse => return switch_mouse(model),
+        Command::Help => model.layers.push(Layer::Help(0)),
         Command::Suspend => return Some(Effect::Suspend),
         Command::Quit => return Some(Effect::Quit),
     }
@@ -233,7 +212,8 @@ fn open_server(model: &mut Model, server: &ServerSnapshot) {
             model.focus = Pane::List;
         }
         Status::Disabled => {
-            model.layer = Layer::Question(Question::Enable(server.name.clone()));
+            let question = Question::Enable(server.name.clone());
+            model.layers.push(Layer::Question(question));
         }
         Status::Untrusted => {
             model.notice = Some(Notice::bad(format::absence(&server.status)));
@@ -280,41 +260,38 @@ fn start_filter(model: &mut Model) {
         Pane::Servers => model.servers.needle(),
         Pane::List | Pane::Details => model.list.needle(),
     };
-    model.layer = Layer::Filter {
-        field: Field::new(needle),
-    };
+    let field = Field::new(needle);
+    model.layers.push(Layer::Filter(field));
 }
 
 /// The list follows each key. Enter keeps the filter, Esc clears it.
-fn edit_filter(model: &mut Model, state: &AppState, edit: &Edit) {
-    let Layer::Filter { field } = &mut model.layer else {
-        return;
-    };
+pub(super) fn edit_filter(
+    model: &mut Model,
+    state: &AppState,
+    field: &mut Field,
+    edit: &Edit,
+) -> Reply {
     field.apply(edit);
     let needle = match edit {
-        Edit::Cancel => String::new(),
-        _ => field.text().to_owned(),
+        Edit::Cancel => "",
+        _ => field.text(),
     };
-    if matches!(edit, Edit::Accept | Edit::Cancel) {
-        model.layer = Layer::None;
-    }
     match model.focus {
-        Pane::Servers => model.servers.set_needle(&needle, state),
-        Pane::List | Pane::Details => model.list.set_needle(&needle),
+        Pane::Servers => model.servers.set_needle(needle, state),
+        Pane::List | Pane::Details => model.list.set_needle(needle),
+    }
+    match edit {
+        Edit::Accept | Edit::Cancel => Reply::Close(None),
+        _ => Reply::Stay(None),
     }
 }
 
-fn answer(model: &mut Model, yes: bool) -> Option<Effect> {
-    let Layer::Question(question) = std::mem::take(&mut model.layer) else {
-        return None;
-    };
-    if !yes {
-        return None;
-    }
-    Some(match question {
-        Question::Remove(name, _) => Effect::Remove(name),
-        Question::Enable(name) => Effect::SetEnabled(name, true),
-    })
+/// Listens to the mouse, or no longer.
+pub(super) fn switch_mouse(model: &mut Model) -> Option<Effect> {
+    model.mouse = !model.mouse;
+    let word = if model.mouse { "on" } else { "off" };
+    model.notice = Some(Notice::good(format!("the mouse is {word}")));
+    Some(Effect::Mouse(model.mouse))
 }
 
 /// Commands that act only where one sees which server they act on.

@@ -10,8 +10,8 @@ use crate::tui::action::Command;
 use crate::tui::field::Field;
 use crate::tui::format;
 use crate::tui::keymap::binding;
+use crate::tui::layer::Layer;
 use crate::tui::layout::Pane;
-use crate::tui::model::Layer;
 use crate::tui::view_model::ViewModel;
 
 /// Draws the footer, and says where the cursor belongs.
@@ -26,11 +26,11 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
         paint::put(buffer, area, &notice.text, style);
         return None;
     }
-    match &view.model.layer {
-        Layer::Filter { field } => return Some(filter(buffer, view, area, field)),
-        Layer::None => hints(buffer, view, area, &commands(view)),
-        Layer::Help(_) => hints(buffer, view, area, &[Command::Up, Command::Back]),
-        Layer::Question(_) => {
+    match view.model.layers.top() {
+        None => hints(buffer, view, area, &commands(view)),
+        Some(Layer::Filter(field)) => return Some(filter(buffer, view, area, field)),
+        Some(Layer::Help(_)) => hints(buffer, view, area, &[Command::Up, Command::Back]),
+        Some(Layer::Question(_)) => {
             keys(buffer, view, area, &[("y", "yes"), ("any other key", "no")]);
         }
     }

@@ -6,6 +6,7 @@ mod events;
 mod footer;
 mod header;
 mod help;
+mod layer;
 mod listing;
 mod paint;
 mod question;
@@ -20,7 +21,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::layout::SMALLEST;
-use super::model::Layer;
 use super::theme;
 use super::view_model::ViewModel;
 
@@ -46,18 +46,17 @@ pub fn render(frame: &mut Frame<'_>, view: &ViewModel<'_>) {
 /// Draws everything, and says where the cursor belongs.
 fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
     header::title(buffer, view);
-    servers::draw(buffer, view);
-    listing::draw(buffer, view);
-    details::draw(buffer, view);
-    footer::hint(buffer, view);
-    events::newest(buffer, view);
-    let cursor = footer::draw(buffer, view);
-    match &view.model.layer {
-        Layer::None | Layer::Filter { .. } => {}
-        Layer::Help(offset) => help::draw(buffer, view, *offset),
-        Layer::Question(question) => question::draw(buffer, view, question),
+    if !view.model.layers.cover() {
+        servers::draw(buffer, view);
+        listing::draw(buffer, view);
+        details::draw(buffer, view);
+        footer::hint(buffer, view);
+        events::newest(buffer, view);
     }
-    cursor
+    for layer in view.model.layers.seen() {
+        layer::draw(buffer, view, layer);
+    }
+    footer::draw(buffer, view)
 }
 
 fn too_small(buffer: &mut Buffer, window: Rect, view: &ViewModel<'_>) {

@@ -8,7 +8,7 @@ use ratatui::widgets::{Block, BorderType, Clear, Widget as _};
 
 use super::paint;
 use crate::tui::layout::inside;
-use crate::tui::model::Question;
+use crate::tui::question::Question;
 use crate::tui::view_model::ViewModel;
 use crate::tui::wrap::wrap;
 

@@ -1,0 +1,257 @@
+//! What lies over the panes, one layer over the other: the topmost one gets the keys.
+//!
+//! A layer is a variant of [`Layer`] with a type of its own. To add one: a variant here, an arm in
+//! each match below (which keys it listens to, what they do, what it awaits), one in
+//! `view::layer` (how it looks) and one in `view::footer` (which keys it names). What takes time
+//! is asked for with a [`Ticket`]: the answer comes back to the layer that
+//! awaits it, and a layer that closes cancels what it has asked for.
+
+use std::time::Instant;
+
+use ratatui::layout::Rect;
+
+use super::action::{Command, Edit, Effect};
+use super::ask::{Answer, Ticket};
+use super::field::Field;
+use super::format::Clock;
+use super::keymap::{Context, HELP_LINES};
+use super::layout::{help_area, inside};
+use super::model::Model;
+use super::question::Question;
+use super::update;
+use crate::domain::AppState;
+
+/// One layer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Layer {
+    /// The filter field of the list or of Servers.
+    Filter(Field),
+    /// The help screen, scrolled by so many lines.
+    Help(usize),
+    /// A question; only `y` is yes.
+    Question(Question),
+}
+
+/// What becomes of a layer after a key.
+#[derive(Debug)]
+pub enum Reply {
+    /// It stays, and something may be to be done.
+    Stay(Option<Effect>),
+    /// It closes, and something may be to be done.
+    Close(Option<Effect>),
+    /// It stays, and another one is laid over it.
+    Open(Layer),
+}
+
+impl Layer {
+    /// Which keys mean what.
+    #[must_use]
+    pub const fn context(&self) -> Context {
+        match self {
+            Self::Help(_) => Context::Deck,
+            Self::Filter(_) => Context::Field,
+            Self::Question(_) => Context::Question,
+        }
+    }
+
+    /// Whether nothing of the panes is seen beside it.
+    #[must_use]
+    pub const fn covers(&self) -> bool {
+        match self {
+            Self::Filter(_) | Self::Help(_) | Self::Question(_) => false,
+        }
+    }
+
+    /// A bound key. Of the model the layer itself is taken out meanwhile.
+    pub fn command(&mut self, model: &mut Model, command: Command) -> Reply {
+        match command {
+            Command::Suspend => return Reply::Stay(Some(Effect::Suspend)),
+            Command::Mouse => return Reply::Stay(update::switch_mouse(model)),
+            Command::Quit => return Reply::Close(None),
+            Command::Help if !matches!(self, Self::Help(_)) => return Reply::Open(Self::Help(0)),
+            _ => {}
+        }
+        match self {
+            Self::Help(offset) => help(model, offset, command),
+            Self::Filter(_) | Self::Question(_) => Reply::Stay(None),
+        }
+    }
+
+    /// A key in a text field.
+    pub fn edit(&mut self, model: &mut Model, state: &AppState, edit: &Edit) -> Reply {
+        match self {
+            Self::Filter(field) => update::edit_filter(model, state, field, edit),
+            Self::Help(_) | Self::Question(_) => Reply::Stay(None),
+        }
+    }
+
+    /// The answer to a question.
+    #[must_use]
+    pub fn answer(&self, yes: bool) -> Reply {
+        match self {
+            Self::Question(question) => Reply::Close(yes.then(|| question.effect())),
+            Self::Filter(_) | Self::Help(_) => Reply::Stay(None),
+        }
+    }
+
+    /// The left mouse button went down. It is never yes.
+    #[must_use]
+    pub fn click(&self) -> Reply {
+        match self {
+            Self::Filter(_) | Self::Help(_) | Self::Question(_) => Reply::Close(None),
+        }
+    }
+
+    /// Whether a click goes on to the panes.
+    #[must_use]
+    pub const fn lets_clicks_through(&self) -> bool {
+        matches!(self, Self::Filter(_))
+    }
+
+    /// The wheel was turned; positive is down. Returns whether it was for the layer.
+    pub const fn scroll(&mut self, rows: isize) -> bool {
+        match self {
+            Self::Help(offset) => *offset = offset.saturating_add_signed(rows),
+            Self::Filter(_) => return false,
+            Self::Question(_) => {}
+        }
+        true
+    }
+
+    /// Brings it in line with the window.
+    pub fn settle(&mut self, window: Rect) {
+        match self {
+            Self::Help(offset) => {
+                let height = usize::from(inside(help_area(window)).height);
+                *offset = (*offset).min(HELP_LINES.saturating_sub(height));
+            }
+            Self::Filter(_) | Self::Question(_) => {}
+        }
+    }
+
+    /// Whether it waits for the answer that the ticket stands for.
+    #[must_use]
+    pub const fn awaits(&self, _ticket: Ticket) -> bool {
+        match self {
+            Self::Filter(_) | Self::Help(_) | Self::Question(_) => false,
+        }
+    }
+
+    /// Takes an answer that it awaits.
+    pub fn take(&mut self, _model: &mut Model, _answer: Answer) -> Reply {
+        match self {
+            Self::Filter(_) | Self::Help(_) | Self::Question(_) => Reply::Stay(None),
+        }
+    }
+
+    /// When something of it will change by itself.
+    #[must_use]
+    pub const fn next_change(&self, _clock: &Clock) -> Option<Instant> {
+        match self {
+            Self::Filter(_) | Self::Help(_) | Self::Question(_) => None,
+        }
+    }
+}
+
+fn help(model: &Model, offset: &mut usize, command: Command) -> Reply {
+    let page = usize::from(model.size.1.saturating_sub(4)).max(1);
+    *offset = match command {
+        Command::Up => offset.saturating_sub(1),
+        Command::Down => *offset + 1,
+        Command::PageUp | Command::HalfPageUp => offset.saturating_sub(page),
+        Command::PageDown | Command::HalfPageDown => *offset + page,
+        Command::First => 0,
+        Command::Last => usize::MAX,
+        Command::Help | Command::Back | Command::Open => return Reply::Close(None),
+        _ => *offset,
+    };
+    Reply::Stay(None)
+}
+
+/// The layers, the topmost last.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Layers(Vec<Layer>);
+
+impl Layers {
+    /// Lays one over all others.
+    pub fn push(&mut self, layer: Layer) {
+        self.0.push(layer);
+    }
+
+    /// The one that gets the keys.
+    #[must_use]
+    pub fn top(&self) -> Option<&Layer> {
+        self.0.last()
+    }
+
+    /// The one that gets the keys, to be changed.
+    pub fn top_mut(&mut self) -> Option<&mut Layer> {
+        self.0.last_mut()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether nothing of the panes is seen.
+    #[must_use]
+    pub fn cover(&self) -> bool {
+        self.0.iter().any(Layer::covers)
+    }
+
+    /// Whether one of them waits for the answer.
+    #[must_use]
+    pub fn await_answer(&self, ticket: Ticket) -> bool {
+        self.0.iter().any(|layer| layer.awaits(ticket))
+    }
+
+    /// All that are seen, the lowest first: what is below one that covers all is not.
+    pub fn seen(&self) -> impl Iterator<Item = &Layer> {
+        let first = self.0.iter().rposition(Layer::covers).unwrap_or(0);
+        self.0[first..].iter()
+    }
+
+    /// All of them, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Layer> {
+        self.0.iter_mut()
+    }
+}
+
+/// Gives the topmost layer something to do, and does with it what it replies.
+pub fn with_top(
+    model: &mut Model,
+    act: impl FnOnce(&mut Layer, &mut Model) -> Reply,
+) -> Option<Effect> {
+    let top = model.layers.0.len().checked_sub(1)?;
+    with(model, top, act)
+}
+
+/// Gives the layer that awaits it the answer; one that nobody awaits any more is dropped.
+pub fn take_answer(model: &mut Model, ticket: Ticket, answer: Answer) -> Option<Effect> {
+    let mut layers = model.layers.0.iter();
+    let place = layers.position(|layer| layer.awaits(ticket))?;
+    with(model, place, |layer, model| layer.take(model, answer))
+}
+
+/// The layer is taken out meanwhile, so that it may change the rest of the model.
+fn with(
+    model: &mut Model,
+    place: usize,
+    act: impl FnOnce(&mut Layer, &mut Model) -> Reply,
+) -> Option<Effect> {
+    let mut layer = model.layers.0.remove(place);
+    match act(&mut layer, model) {
+        Reply::Stay(effect) => {
+            model.layers.0.insert(place, layer);
+            effect
+        }
+        Reply::Close(effect) => effect,
+        Reply::Open(another) => {
+            model.layers.0.insert(place, layer);
+            model.layers.push(another);
+            None
+        }
+    }
+}

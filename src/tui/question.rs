@@ -1,0 +1,25 @@
+//! What is asked before something is done.
+
+use super::action::Effect;
+use crate::app::Place;
+use crate::domain::ServerName;
+
+/// A question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Question {
+    /// Whether to remove the server.
+    Remove(ServerName, Place),
+    /// Whether to switch the server on.
+    Enable(ServerName),
+}
+
+impl Question {
+    /// What yes means.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        match self {
+            Self::Remove(name, _) => Effect::Remove(name.clone()),
+            Self::Enable(name) => Effect::SetEnabled(name.clone(), true),
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! A layer over the panes.
+
+use ratatui::buffer::Buffer;
+
+use super::{help, question};
+use crate::tui::layer::Layer;
+use crate::tui::view_model::ViewModel;
+
+/// Draws the layer. A text field is in the footer.
+pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, layer: &Layer) {
+    match layer {
+        Layer::Filter(_) => {}
+        Layer::Help(offset) => help::draw(buffer, view, *offset),
+        Layer::Question(question) => question::draw(buffer, view, question),
+    }
+}
