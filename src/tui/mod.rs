@@ -7,6 +7,7 @@ pub mod action;
 pub mod ask;
 pub mod decoder;
 pub mod details;
+pub mod document;
 pub mod event;
 pub mod field;
 #[cfg(test)]

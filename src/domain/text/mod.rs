@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-pub use screen::{Contents, cell, contents, fit, fit_middle, fit_with, visible, width};
+pub use screen::{Contents, cell, contents, fit, fit_middle, fit_with, readable, visible, width};
 
 use escape::{Piece, Pieces};
 

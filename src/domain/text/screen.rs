@@ -65,6 +65,34 @@ pub fn cell(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A line of a text that [`contents`] has cleaned: what is invisible and joins nothing is an escape,
+/// and a grapheme has at most four combining marks. An emoji of several characters stays whole.
+#[must_use]
+pub fn readable(text: &str) -> Cow<'_, str> {
+    let text = match cell(text) {
+        Cow::Borrowed(text) if is_printable_ascii(text) => return Cow::Borrowed(text),
+        text => text,
+    };
+    if !text.chars().any(is_hidden) {
+        return text;
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for grapheme in text.graphemes(true) {
+        if grapheme.chars().all(char::is_whitespace) {
+            shown.push_str(if grapheme_width(grapheme) == 2 {
+                "  "
+            } else {
+                " "
+            });
+        } else if grapheme.chars().all(is_hidden) {
+            shown.push_str(&visible(grapheme));
+        } else {
+            shown.push_str(grapheme);
+        }
+    }
+    Cow::Owned(shown)
+}
+
 /// How many columns a text takes on screen.
 #[must_use]
 pub fn width(text: &str) -> usize {
@@ -226,6 +254,16 @@ mod tests {
             &format!("a{}b", "\u{301}".repeat(4)),
         );
         check("ä ö 漢字", "ä ö 漢字");
+    }
+
+    #[test]
+    fn a_line_shows_what_is_hidden_and_keeps_what_is_joined() {
+        let check = |input, expected| assert_eq!(readable(input), expected);
+        check("plain", "plain");
+        check("a\u{200b}b\u{ad}c", "a\\u{200b}b\\u{ad}c");
+        check("✔\u{fe0f} 👩\u{200d}💻", "✔\u{fe0f} 👩\u{200d}💻");
+        check("10\u{a0}000\u{3000}x", "10 000  x");
+        check("ä 漢字", "ä 漢字");
     }
 
     #[test]
