@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::ask::{Answer, Ask, Ticket};
 use super::lines::StderrLine;
+use super::save::File;
 use crate::app::{Place, Told};
 use crate::domain::ServerName;
 
@@ -43,7 +44,11 @@ pub enum Command {
     RefreshAll,
     Reconnect,
     Copy,
+    Save,
     Follow,
+    Fold,
+    NextMatch,
+    PreviousMatch,
     Mouse,
     Help,
     Suspend,
@@ -79,6 +84,8 @@ pub enum Action {
     Lines(ServerName, Vec<StderrLine>),
     /// What a layer asked for has come.
     Answered(Ticket, Answer),
+    /// A file that was to be saved is there already.
+    Exists(File),
 }
 
 /// A key in a text field.
@@ -169,4 +176,6 @@ pub enum Effect {
     Lines(ServerName, u64),
     /// Find the answer for the layer that awaits it.
     Ask(Ticket, Ask),
+    /// Write the file.
+    Save(File),
 }

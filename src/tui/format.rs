@@ -25,6 +25,20 @@ pub enum Tone {
     Bad,
 }
 
+/// `12,345`.
+#[must_use]
+pub fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + 4);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Makes a text safe for one line: whatever came from outside has been sanitized before, and is
 /// once more here.
 #[must_use]

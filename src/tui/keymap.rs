@@ -19,14 +19,17 @@ pub enum Scope {
     Server,
     /// In the lists on the right.
     Lists,
+    /// In the reader.
+    Reader,
 }
 
 impl Scope {
     /// All of them, in the order of the help screen.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Servers,
         Self::Server,
         Self::Lists,
+        Self::Reader,
         Self::Moving,
         Self::Everywhere,
     ];
@@ -40,6 +43,7 @@ impl Scope {
             Self::Servers => "In Servers",
             Self::Server => "On the selected server",
             Self::Lists => "In a list",
+            Self::Reader => "In the reader",
         }
     }
 }
@@ -96,10 +100,16 @@ pub const TABLE: &[Binding] = table! {
         NextTab "next-tab" ["]"] "next tab" "show the tab to the right"
     }
     Lists {
-        Open "open" ["enter"] "open" "open: a server's list, a row's details, an event's server"
-        Filter "filter" ["/"] "filter" "show only rows that have the words"
-        Copy "copy" ["y"] "copy" "copy the row's URI, template, name or message"
+        Open "open" ["enter"] "open" "open: a server's list, a resource, a row in full"
+        Filter "filter" ["/"] "filter" "show only rows that have the words; look for words in the reader"
+        Copy "copy" ["y"] "copy" "copy the row's URI, template, name or message; the reader's text"
         Follow "follow" ["F"] "follow" "stay at the newest line (Events, Stderr)"
+    }
+    Reader {
+        Save "save" ["w"] "save" "save it to a file, exactly as it came"
+        Fold "fold" ["z"] "fold" "fold the object or array, or unfold it; all of them on the first line"
+        NextMatch "next-match" ["n"] "next match" "to the next line that has the words"
+        PreviousMatch "previous-match" ["N"] "previous match" "to the one before"
     }
     Moving {
         Up "up" ["up", "k"] "up" "one row up"

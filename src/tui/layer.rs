@@ -18,6 +18,8 @@ use super::keymap::{Context, HELP_LINES};
 use super::layout::{help_area, inside};
 use super::model::Model;
 use super::question::Question;
+use super::reader::Reader;
+use super::save::Save;
 use super::update;
 use crate::domain::AppState;
 
@@ -26,6 +28,12 @@ use crate::domain::AppState;
 pub enum Layer {
     /// The filter field of the list or of Servers.
     Filter(Field),
+    /// A document over the whole window.
+    Reader(Box<Reader>),
+    /// The field for what is looked for in the reader below.
+    Search(Field),
+    /// The field for the name of a file.
+    Save(Save),
     /// The help screen, scrolled by so many lines.
     Help(usize),
     /// A question; only `y` is yes.
@@ -49,7 +57,8 @@ impl Layer {
     pub const fn context(&self) -> Context {
         match self {
             Self::Help(_) => Context::Deck,
-            Self::Filter(_) => Context::Field,
+            Self::Reader(_) => Context::Reader,
+            Self::Filter(_) | Self::Search(_) | Self::Save(_) => Context::Field,
             Self::Question(_) => Context::Question,
         }
     }
@@ -57,13 +66,11 @@ impl Layer {
     /// Whether nothing of the panes is seen beside it.
     #[must_use]
     pub const fn covers(&self) -> bool {
-        match self {
-            Self::Filter(_) | Self::Help(_) | Self::Question(_) => false,
-        }
+        matches!(self, Self::Reader(_))
     }
 
     /// A bound key. Of the model the layer itself is taken out meanwhile.
-    pub fn command(&mut self, model: &mut Model, command: Command) -> Reply {
+    pub fn command(&mut self, model: &mut Model, command: Command, clock: &Clock) -> Reply {
         match command {
             Command::Suspend => return Reply::Stay(Some(Effect::Suspend)),
             Command::Mouse => return Reply::Stay(update::switch_mouse(model)),
@@ -73,7 +80,10 @@ impl Layer {
         }
         match self {
             Self::Help(offset) => help(model, offset, command),
-            Self::Filter(_) | Self::Question(_) => Reply::Stay(None),
+            Self::Reader(reader) => reader.command(model, command, clock),
+            Self::Filter(_) | Self::Search(_) | Self::Save(_) | Self::Question(_) => {
+                Reply::Stay(None)
+            }
         }
     }
 
@@ -81,7 +91,9 @@ impl Layer {
     pub fn edit(&mut self, model: &mut Model, state: &AppState, edit: &Edit) -> Reply {
         match self {
             Self::Filter(field) => update::edit_filter(model, state, field, edit),
-            Self::Help(_) | Self::Question(_) => Reply::Stay(None),
+            Self::Search(field) => search(model, field, edit),
+            Self::Save(save) => save.edit(edit),
+            Self::Reader(_) | Self::Help(_) | Self::Question(_) => Reply::Stay(None),
         }
     }
 
@@ -90,7 +102,9 @@ impl Layer {
     pub fn answer(&self, yes: bool) -> Reply {
         match self {
             Self::Question(question) => Reply::Close(yes.then(|| question.effect())),
-            Self::Filter(_) | Self::Help(_) => Reply::Stay(None),
+            Self::Filter(_) | Self::Reader(_) | Self::Search(_) | Self::Save(_) | Self::Help(_) => {
+                Reply::Stay(None)
+            }
         }
     }
 
@@ -98,7 +112,12 @@ impl Layer {
     #[must_use]
     pub fn click(&self) -> Reply {
         match self {
-            Self::Filter(_) | Self::Help(_) | Self::Question(_) => Reply::Close(None),
+            Self::Filter(_)
+            | Self::Search(_)
+            | Self::Save(_)
+            | Self::Help(_)
+            | Self::Question(_) => Reply::Close(None),
+            Self::Reader(_) => Reply::Stay(None),
         }
     }
 
@@ -109,11 +128,12 @@ impl Layer {
     }
 
     /// The wheel was turned; positive is down. Returns whether it was for the layer.
-    pub const fn scroll(&mut self, rows: isize) -> bool {
+    pub fn scroll(&mut self, rows: isize) -> bool {
         match self {
             Self::Help(offset) => *offset = offset.saturating_add_signed(rows),
+            Self::Reader(reader) => reader.scroll(rows),
             Self::Filter(_) => return false,
-            Self::Question(_) => {}
+            Self::Search(_) | Self::Save(_) | Self::Question(_) => {}
         }
         true
     }
@@ -125,31 +145,67 @@ impl Layer {
                 let height = usize::from(inside(help_area(window)).height);
                 *offset = (*offset).min(HELP_LINES.saturating_sub(height));
             }
-            Self::Filter(_) | Self::Question(_) => {}
+            Self::Reader(reader) => reader.settle(window),
+            Self::Filter(_) | Self::Search(_) | Self::Save(_) | Self::Question(_) => {}
         }
     }
 
     /// Whether it waits for the answer that the ticket stands for.
     #[must_use]
-    pub const fn awaits(&self, _ticket: Ticket) -> bool {
+    pub fn awaits(&self, ticket: Ticket) -> bool {
         match self {
-            Self::Filter(_) | Self::Help(_) | Self::Question(_) => false,
+            Self::Reader(reader) => reader.awaits(ticket),
+            Self::Filter(_)
+            | Self::Search(_)
+            | Self::Save(_)
+            | Self::Help(_)
+            | Self::Question(_) => false,
         }
     }
 
     /// Takes an answer that it awaits.
-    pub fn take(&mut self, _model: &mut Model, _answer: Answer) -> Reply {
+    pub fn take(&mut self, answer: Answer) -> Reply {
         match self {
-            Self::Filter(_) | Self::Help(_) | Self::Question(_) => Reply::Stay(None),
+            Self::Reader(reader) => reader.take(answer),
+            Self::Filter(_)
+            | Self::Search(_)
+            | Self::Save(_)
+            | Self::Help(_)
+            | Self::Question(_) => {}
         }
+        Reply::Stay(None)
     }
 
     /// When something of it will change by itself.
     #[must_use]
-    pub const fn next_change(&self, _clock: &Clock) -> Option<Instant> {
+    pub fn next_change(&self, clock: &Clock) -> Option<Instant> {
         match self {
-            Self::Filter(_) | Self::Help(_) | Self::Question(_) => None,
+            Self::Reader(reader) => reader.next_change(clock),
+            Self::Filter(_)
+            | Self::Search(_)
+            | Self::Save(_)
+            | Self::Help(_)
+            | Self::Question(_) => None,
         }
+    }
+}
+
+/// What is typed is looked for at once, in the reader below.
+fn search(model: &mut Model, field: &mut Field, edit: &Edit) -> Reply {
+    field.apply(edit);
+    let needle = match edit {
+        Edit::Cancel => "",
+        _ => field.text(),
+    };
+    let effect = with_top(model, |layer, model| {
+        Reply::Stay(match layer {
+            Layer::Reader(reader) => reader.search(model, needle),
+            _ => None,
+        })
+    });
+    match edit {
+        Edit::Accept | Edit::Cancel => Reply::Close(effect),
+        _ => Reply::Stay(effect),
     }
 }
 
@@ -232,7 +288,7 @@ pub fn with_top(
 pub fn take_answer(model: &mut Model, ticket: Ticket, answer: Answer) -> Option<Effect> {
     let mut layers = model.layers.0.iter();
     let place = layers.position(|layer| layer.awaits(ticket))?;
-    with(model, place, |layer, model| layer.take(model, answer))
+    with(model, place, |layer, _| layer.take(answer))
 }
 
 /// The layer is taken out meanwhile, so that it may change the rest of the model.

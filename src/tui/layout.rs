@@ -191,6 +191,16 @@ pub const fn inside(area: Rect) -> Rect {
     }
 }
 
+/// The area of the reader: all but the title and the footer.
+#[must_use]
+pub const fn reader_area(window: Rect) -> Rect {
+    Rect {
+        y: window.y + 1,
+        height: window.height.saturating_sub(2),
+        ..window
+    }
+}
+
 /// The area of the help screen.
 #[must_use]
 pub const fn help_area(window: Rect) -> Rect {

@@ -24,8 +24,12 @@ pub mod lines;
 pub mod list;
 pub mod model;
 pub mod mouse;
+pub mod open;
+
 pub mod question;
+pub mod reader;
 pub mod rows;
+pub mod save;
 pub mod servers;
 pub mod tab_bar;
 pub mod terminal;
@@ -290,6 +294,8 @@ impl Deck {
                 let lines = lines::lines_since(engine, name.clone(), after).await;
                 Some(Action::Lines(name, lines))
             }),
+            Effect::Save(file) => self
+                .job(async move { tokio::task::spawn_blocking(move || file.write()).await.ok() }),
             Effect::Ask(ticket, ask) => {
                 let job = self.jobs.spawn(async move {
                     Some(Action::Answered(ticket, ask::answer(ask, engine).await))

@@ -1,6 +1,7 @@
 //! What is asked before something is done.
 
 use super::action::Effect;
+use super::save::File;
 use crate::app::Place;
 use crate::domain::ServerName;
 
@@ -11,6 +12,8 @@ pub enum Question {
     Remove(ServerName, Place),
     /// Whether to switch the server on.
     Enable(ServerName),
+    /// Whether to replace the file.
+    Replace(File),
 }
 
 impl Question {
@@ -20,6 +23,10 @@ impl Question {
         match self {
             Self::Remove(name, _) => Effect::Remove(name.clone()),
             Self::Enable(name) => Effect::SetEnabled(name.clone(), true),
+            Self::Replace(file) => Effect::Save(File {
+                replace: true,
+                ..file.clone()
+            }),
         }
     }
 }

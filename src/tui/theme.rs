@@ -2,6 +2,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+use super::document::line::Ink;
 use super::format::Tone;
 use crate::domain::Status;
 
@@ -28,8 +29,23 @@ pub struct Theme {
     pub warn: Style,
     /// Something failed.
     pub bad: Style,
+    /// What was looked for and found.
+    pub found: Style,
+    /// How pictures are drawn.
+    pub paint: Paint,
     /// Whether only ASCII may be drawn.
     pub ascii: bool,
+}
+
+/// How pictures are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    /// In any colour, two dots in a cell.
+    True,
+    /// In the 256 colours that most terminals have.
+    Indexed,
+    /// With characters that are dark or light.
+    Characters,
 }
 
 /// What of the environment decides on colours.
@@ -37,6 +53,8 @@ pub struct Theme {
 pub struct Environment {
     /// Whether `NO_COLOR` is set and not empty (<https://no-color.org>).
     pub no_color: bool,
+    /// Whether `COLORTERM` says that any colour can be shown.
+    pub true_color: bool,
     /// `COLORFGBG`, by which some terminals tell their background: `15;0`.
     pub colorfgbg: Option<String>,
 }
@@ -47,6 +65,8 @@ impl Environment {
     pub fn read() -> Self {
         Self {
             no_color: std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()),
+            true_color: std::env::var("COLORTERM")
+                .is_ok_and(|value| matches!(&*value, "truecolor" | "24bit")),
             colorfgbg: std::env::var("COLORFGBG").ok(),
         }
     }
@@ -73,7 +93,18 @@ impl Theme {
         } else {
             Self::dark()
         };
-        Self { ascii, ..theme }
+        let paint = if ascii || environment.no_color {
+            Paint::Characters
+        } else if environment.true_color {
+            Paint::True
+        } else {
+            Paint::Indexed
+        };
+        Self {
+            ascii,
+            paint,
+            ..theme
+        }
     }
 
     fn dark() -> Self {
@@ -92,6 +123,8 @@ impl Theme {
             good: Style::new().fg(Color::Green),
             warn: Style::new().fg(Color::Yellow),
             bad: Style::new().fg(Color::LightRed),
+            found: Style::new().fg(Color::Indexed(16)).bg(Color::Indexed(222)),
+            paint: Paint::Indexed,
             ascii: false,
         }
     }
@@ -112,6 +145,8 @@ impl Theme {
             good: Style::new().fg(Color::Indexed(28)),
             warn: Style::new().fg(Color::Indexed(130)),
             bad: Style::new().fg(Color::Indexed(160)),
+            found: Style::new().fg(Color::Indexed(16)).bg(Color::Indexed(222)),
+            paint: Paint::Indexed,
             ascii: false,
         }
     }
@@ -130,6 +165,8 @@ impl Theme {
             good: Style::new(),
             warn: bold,
             bad: bold,
+            found: Style::new().add_modifier(Modifier::REVERSED),
+            paint: Paint::Indexed,
             ascii: false,
         }
     }
@@ -142,6 +179,23 @@ impl Theme {
             Tone::Dim => self.dim,
             Tone::Warn => self.warn,
             Tone::Bad => self.bad,
+        }
+    }
+
+    /// The style of a part of a document.
+    #[must_use]
+    pub const fn ink(&self, ink: Ink) -> Style {
+        match ink {
+            Ink::Plain => self.text,
+            Ink::Dim => self.dim,
+            Ink::Heading => self.accent.add_modifier(Modifier::BOLD),
+            Ink::Strong => self.text.add_modifier(Modifier::BOLD),
+            Ink::Emphasis => self.text.add_modifier(Modifier::ITALIC),
+            Ink::Link => self.accent.add_modifier(Modifier::UNDERLINED),
+            Ink::Key => self.accent,
+            Ink::String | Ink::Good => self.good,
+            Ink::Code | Ink::Number | Ink::Warn => self.warn,
+            Ink::Bad => self.bad,
         }
     }
 
@@ -188,6 +242,7 @@ mod tests {
         let environment = Environment {
             no_color,
             colorfgbg: colorfgbg.map(str::to_owned),
+            ..Environment::default()
         };
         let theme = Theme::new(name, false, &environment);
         assert_eq!(theme.selected, expected.selected, "{name} {environment:?}");

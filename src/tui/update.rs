@@ -8,11 +8,12 @@ use super::layer::{Layer, Reply, take_answer, with_top};
 use super::layout::Pane;
 use super::model::Model;
 use super::mouse;
+use super::open;
 use super::question::Question;
 use super::rows::{Rows, Tab, Trouble};
 use crate::domain::item::Item;
 use crate::domain::text;
-use crate::domain::{AppState, ListMethod, ServerSnapshot, Status};
+use crate::domain::{AppState, ListMethod, Status};
 
 /// What the deck listens for.
 #[must_use]
@@ -40,7 +41,7 @@ fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> 
             return if model.layers.is_empty() {
                 deck_command(model, state, command, clock)
             } else {
-                with_top(model, |layer, model| layer.command(model, command))
+                with_top(model, |layer, model| layer.command(model, command, clock))
             };
         }
         Action::Edit(edit) => {
@@ -64,6 +65,10 @@ fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> 
         }
         Action::Notice(notice) => model.notice = Some(notice),
         Action::Lines(server, lines) => model.take_lines(&server, lines),
+        Action::Exists(file) => {
+            let question = Question::Replace(file);
+            model.layers.push(Layer::Question(question));
+        }
         Action::Answered(ticket, answer) => return take_answer(model, ticket, answer),
     }
     None
@@ -97,7 +102,7 @@ fn deck_command(
         Command::Stderr => open_tab(model, Tab::Stderr),
         Command::PreviousTab => turn_tab(model, Tab::ALL.len() - 1),
         Command::NextTab => turn_tab(model, 1),
-        Command::Open => return open(model, state),
+        Command::Open => return open::open(model, state, clock),
         Command::Back => back(model, state),
         Command::Filter => start_filter(model),
         Command::Toggle | Command::Remove | Command::Sort => {
@@ -107,6 +112,8 @@ fn deck_command(
         Command::RefreshAll => return Some(Effect::RefreshAll),
         Command::Refresh | Command::Reconnect => return server_command(model, state, command),
         Command::Copy => return copy(model, clock),
+        Command::Save => model.notice = Some(Notice::bad("open the resource first")),
+        Command::Fold | Command::NextMatch | Command::PreviousMatch => {}
         Command::Follow => follow(model),
         Command::Mouse => return switch_mouse(model),
         Command::Help => model.layers.push(Layer::Help(0)),
@@ -176,71 +183,6 @@ fn open_tab(model: &mut Model, tab: Tab) {
 fn turn_tab(model: &mut Model, by: usize) {
     let index = (model.tab.index() + by) % Tab::ALL.len();
     open_tab(model, Tab::ALL[index]);
-}
-
-fn open(model: &mut Model, state: &AppState) -> Option<Effect> {
-    match model.focus {
-        Pane::Servers => {
-            if let Some(server) = model.servers.snapshot(state) {
-                let server = std::sync::Arc::clone(server);
-                open_server(model, &server);
-            }
-        }
-        Pane::List => match event_server(model) {
-            Some(name) if model.servers.select_name(&name, state) => model.focus = Pane::Servers,
-            Some(name) => {
-                model.notice = Some(Notice::bad(format!(
-                    "{name} is not among the servers shown"
-                )));
-            }
-            None if model.list.is_empty() => {}
-            None => model.focus = Pane::Details,
-        },
-        Pane::Details => {}
-    }
-    None
-}
-
-fn open_server(model: &mut Model, server: &ServerSnapshot) {
-    match &server.status {
-        Status::Connected(_) | Status::Connecting => {
-            model.tab = list_worth_opening(model.tab, server);
-            model.focus = Pane::List;
-        }
-        Status::Failed(_) | Status::Reconnecting { .. } | Status::NeedsAuth(_) => {
-            model.tab = Tab::Errors;
-            model.focus = Pane::List;
-        }
-        Status::Disabled => {
-            let question = Question::Enable(server.name.clone());
-            model.layers.push(Layer::Question(question));
-        }
-        Status::Untrusted => {
-            model.notice = Some(Notice::bad(format::absence(&server.status)));
-        }
-    }
-}
-
-/// The open list, or the first one that has rows.
-fn list_worth_opening(open: Tab, server: &ServerSnapshot) -> Tab {
-    let has_rows = |method: ListMethod| server.catalog.count(method).is_some_and(|rows| rows > 0);
-    let fallback = match open {
-        Tab::Items(method) if has_rows(method) => return open,
-        Tab::Items(_) => open,
-        Tab::Errors | Tab::Events | Tab::Stderr => Tab::Items(ListMethod::Resources),
-    };
-    ListMethod::ALL
-        .into_iter()
-        .find(|method| has_rows(*method))
-        .map_or(fallback, Tab::Items)
-}
-
-/// The server of the selected event, where Events is open.
-fn event_server(model: &Model) -> Option<crate::domain::ServerName> {
-    match model.list.rows() {
-        Rows::Events(events) => events.get(model.list.selected()?)?.server.clone(),
-        _ => None,
-    }
 }
 
 fn back(model: &mut Model, state: &AppState) {

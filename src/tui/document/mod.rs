@@ -200,6 +200,18 @@ impl Part {
         }
     }
 
+    /// What the name of a file of it ends with.
+    #[must_use]
+    pub fn ending(&self) -> &'static str {
+        match (&self.view, &self.raw) {
+            (View::Json(_), _) => "json",
+            (View::Picture(picture), _) => picture.ending(),
+            (View::Rich(_), Raw::Text(_)) if &*self.kind == "text/markdown" => "md",
+            (_, Raw::Text(_)) => "txt",
+            (_, Raw::Bytes(_)) => "bin",
+        }
+    }
+
     /// What it is and how large: `image/png, 12 kB, 640x480`.
     #[must_use]
     pub fn facts(&self) -> Vec<String> {

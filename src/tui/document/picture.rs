@@ -91,6 +91,17 @@ impl Picture {
         })
     }
 
+    /// What the name of a file of it ends with.
+    #[must_use]
+    pub fn ending(&self) -> &'static str {
+        match self.format {
+            "PNG" => "png",
+            "JPEG" => "jpg",
+            "GIF" => "gif",
+            _ => "webp",
+        }
+    }
+
     /// The picture for a window of so many columns and rows of dots. It keeps its shape, and is
     /// not made larger than it is.
     #[must_use]

@@ -29,6 +29,13 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
     match view.model.layers.top() {
         None => hints(buffer, view, area, &commands(view)),
         Some(Layer::Filter(field)) => return Some(filter(buffer, view, area, field)),
+        Some(Layer::Reader(reader)) => hints(buffer, view, area, &reader.commands()),
+        Some(Layer::Search(field)) => return Some(search(buffer, view, area, field)),
+        Some(Layer::Save(save)) => {
+            let answers = [("Enter", "save"), ("Esc", "not at all")];
+            let label = "save to: ";
+            return Some(input(buffer, view, area, label, &save.field, "", &answers));
+        }
         Some(Layer::Help(_)) => hints(buffer, view, area, &[Command::Up, Command::Back]),
         Some(Layer::Question(_)) => {
             keys(buffer, view, area, &[("y", "yes"), ("any other key", "no")]);
@@ -137,13 +144,34 @@ fn keys(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, keys: &[(&str, &s
     }
 }
 
-/// The field, what it leaves, and its keys.
+/// The field of the filter, and what it leaves.
 fn filter(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, field: &Field) -> (u16, u16) {
-    let theme = view.theme;
     let (shown, total) = match view.model.focus {
         Pane::Servers => (view.model.servers.len(), view.state.servers.len()),
         Pane::List | Pane::Details => (view.model.list.len(), view.model.list.rows().len()),
     };
+    let count = format!("{shown} of {total}");
+    let answers = [("Enter", "keep"), ("Esc", "clear")];
+    input(buffer, view, area, "/", field, &count, &answers)
+}
+
+/// The field for what is looked for in the reader.
+fn search(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, field: &Field) -> (u16, u16) {
+    let answers = [("Enter", "keep"), ("Esc", "clear")];
+    input(buffer, view, area, "/", field, "", &answers)
+}
+
+/// A text field with a word before it, a remark behind it, and its keys.
+fn input(
+    buffer: &mut Buffer,
+    view: &ViewModel<'_>,
+    area: Rect,
+    label: &str,
+    field: &Field,
+    remark: &str,
+    answers: &[(&str, &str)],
+) -> (u16, u16) {
+    let theme = view.theme;
     let (left, right) = field.halves();
     // The end of a long text is what is being typed.
     let room = usize::from(area.width / 2).max(8);
@@ -154,16 +182,16 @@ fn filter(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, field: &Field) 
     let rest = paint::row(
         buffer,
         area,
-        [("/", theme.accent), (left.as_str(), theme.text)],
+        [(label, theme.accent), (left.as_str(), theme.text)],
     );
     let cursor = (rest.x.min(area.right().saturating_sub(1)), rest.y);
-    let behind = paint::row(buffer, rest, [(right, theme.text)]);
-    let count = format!("  {shown} of {total}   ");
-    let behind = paint::row(
-        buffer,
-        paint::skip(behind, 1),
-        [(count.as_str(), theme.dim)],
-    );
-    keys(buffer, view, behind, &[("Enter", "keep"), ("Esc", "clear")]);
+    let mut behind = paint::skip(paint::row(buffer, rest, [(right, theme.text)]), 1);
+    let remark = if remark.is_empty() {
+        "  ".to_owned()
+    } else {
+        format!("  {remark}   ")
+    };
+    behind = paint::row(buffer, behind, [(remark.as_str(), theme.dim)]);
+    keys(buffer, view, behind, answers);
     cursor
 }

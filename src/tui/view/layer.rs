@@ -2,14 +2,15 @@
 
 use ratatui::buffer::Buffer;
 
-use super::{help, question};
+use super::{help, question, reader};
 use crate::tui::layer::Layer;
 use crate::tui::view_model::ViewModel;
 
 /// Draws the layer. A text field is in the footer.
 pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, layer: &Layer) {
     match layer {
-        Layer::Filter(_) => {}
+        Layer::Filter(_) | Layer::Search(_) | Layer::Save(_) => {}
+        Layer::Reader(reader) => reader::draw(buffer, view, reader),
         Layer::Help(offset) => help::draw(buffer, view, *offset),
         Layer::Question(question) => question::draw(buffer, view, question),
     }

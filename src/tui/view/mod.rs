@@ -1,6 +1,7 @@
 //! Drawing: each pane in a file of its own, all of them pure functions of the view model.
 
 mod details;
+mod document;
 mod errors;
 mod events;
 mod footer;
@@ -10,6 +11,7 @@ mod layer;
 mod listing;
 mod paint;
 mod question;
+mod reader;
 mod servers;
 mod stderr;
 mod tabs;

@@ -9,6 +9,7 @@ use ratatui::widgets::{Block, BorderType, Clear, Widget as _};
 use super::paint;
 use crate::tui::layout::inside;
 use crate::tui::question::Question;
+use crate::tui::save;
 use crate::tui::view_model::ViewModel;
 use crate::tui::wrap::wrap;
 
@@ -68,6 +69,13 @@ fn words(question: &Question) -> (&'static str, Vec<String>) {
         Question::Enable(name) => (
             "Enable?",
             vec![format!("{name} is switched off. Enable it?")],
+        ),
+        Question::Replace(file) => (
+            "Replace?",
+            vec![format!(
+                "{} is there already. Replace it?",
+                save::shown(&file.path)
+            )],
         ),
         Question::Remove(name, place) => {
             let mut lines = vec![match &place.file {

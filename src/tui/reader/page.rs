@@ -1,0 +1,274 @@
+//! Where a person is in a part of a document: what is on screen, and how far it scrolls.
+//!
+//! Nothing here costs more than the rows of a screen, however long the document is.
+
+use std::ops::Range;
+
+use crate::tui::document::json::Folds;
+use crate::tui::document::line::Line;
+use crate::tui::document::{Part, View};
+
+/// How much room there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Room {
+    /// Columns of the text, line numbers included.
+    pub columns: usize,
+    /// Rows.
+    pub rows: usize,
+}
+
+/// A row of the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Place {
+    line: usize,
+    row: usize,
+}
+
+/// The place in a part.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Page {
+    top: Place,
+    /// The selected line, where lines can be folded.
+    cursor: usize,
+    folds: Folds,
+}
+
+/// A row on screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row<'a> {
+    /// The line that it is of.
+    pub index: usize,
+    /// Whether it is the first of the line.
+    pub first: bool,
+    /// The line.
+    pub line: Line<'a>,
+    /// The part of the text that stands in the row.
+    pub range: Range<usize>,
+}
+
+impl Page {
+    /// What of the objects and arrays is folded.
+    #[must_use]
+    pub const fn folds(&self) -> &Folds {
+        &self.folds
+    }
+
+    /// The selected line, where lines can be selected.
+    #[must_use]
+    pub fn selected(&self, part: &Part) -> Option<usize> {
+        matches!(part.view, View::Json(_)).then_some(self.cursor)
+    }
+
+    /// The first line on screen.
+    #[must_use]
+    pub const fn first(&self) -> usize {
+        self.top.line
+    }
+
+    /// The rows on screen.
+    #[must_use]
+    pub fn rows<'a>(&self, part: &'a Part, room: Room) -> Vec<Row<'a>> {
+        let mut rows = Vec::with_capacity(room.rows);
+        let mut next = (part.len(room.columns) > 0).then_some(self.top.line);
+        let mut skipped = self.top.row;
+        while let Some(index) = next {
+            let line = part.line(index, room.columns, &self.folds);
+            let ranges = line.rows(text_columns(part, room));
+            for (number, range) in ranges.into_iter().enumerate().skip(skipped) {
+                if rows.len() >= room.rows {
+                    return rows;
+                }
+                rows.push(Row {
+                    index,
+                    first: number == 0,
+                    line: line.clone(),
+                    range,
+                });
+            }
+            skipped = 0;
+            next = part.next(index, room.columns, &self.folds);
+        }
+        rows
+    }
+
+    /// Moves by so many rows, or the selected line by so many lines.
+    pub fn step(&mut self, part: &Part, room: Room, rows: isize) {
+        if self.selected(part).is_none() {
+            self.scroll(part, room, rows);
+            return;
+        }
+        for _ in 0..rows.unsigned_abs() {
+            let next = if rows > 0 {
+                part.next(self.cursor, room.columns, &self.folds)
+            } else {
+                part.previous(self.cursor, &self.folds)
+            };
+            match next {
+                Some(line) => self.cursor = line,
+                None => break,
+            }
+        }
+        self.show_cursor(part, room);
+    }
+
+    /// Moves the rows on screen by so many.
+    pub fn scroll(&mut self, part: &Part, room: Room, rows: isize) {
+        for _ in 0..rows.unsigned_abs() {
+            let moved = if rows > 0 {
+                self.below(part, room, self.top)
+            } else {
+                self.above(part, room, self.top)
+            };
+            match moved {
+                Some(place) => self.top = place,
+                None => break,
+            }
+        }
+        self.settle(part, room);
+        self.follow_screen(part, room);
+    }
+
+    /// To the first row.
+    pub fn to_start(&mut self) {
+        self.top = Place::default();
+        self.cursor = 0;
+    }
+
+    /// To the last row.
+    pub fn to_end(&mut self, part: &Part, room: Room) {
+        let last = part.len(room.columns).saturating_sub(1);
+        self.cursor = match &part.view {
+            View::Json(json) => json.seen(last, &self.folds),
+            _ => last,
+        };
+        self.top = Place {
+            line: self.cursor,
+            row: 0,
+        };
+        self.settle(part, room);
+    }
+
+    /// To the line, which is unfolded where it has to be, and shown a little below the top.
+    pub fn to_line(&mut self, part: &Part, room: Room, line: usize) {
+        if let View::Json(json) = &part.view {
+            while json.seen(line, &self.folds) != line {
+                let fold = json.seen(line, &self.folds);
+                self.folds.remove(&fold);
+            }
+        }
+        self.cursor = line;
+        let on_screen = self.rows(part, room).iter().any(|row| row.index == line);
+        if !on_screen {
+            self.top = Place { line, row: 0 };
+            for _ in 0..room.rows / 3 {
+                match self.above(part, room, self.top) {
+                    Some(place) => self.top = place,
+                    None => break,
+                }
+            }
+            self.settle(part, room);
+        }
+    }
+
+    /// Folds what the selected line belongs to, or unfolds it; on the first line, everything
+    /// inside of it.
+    pub fn fold(&mut self, part: &Part, room: Room) {
+        let View::Json(json) = &part.view else {
+            return;
+        };
+        match json.opening(self.cursor) {
+            None | Some(0) if self.folds.is_empty() => self.folds = json.openings().collect(),
+            None | Some(0) => self.folds.clear(),
+            Some(line) => {
+                if !self.folds.remove(&line) {
+                    self.folds.insert(line);
+                    self.cursor = line;
+                }
+            }
+        }
+        self.top.line = json.seen(self.top.line, &self.folds);
+        self.cursor = json.seen(self.cursor, &self.folds);
+        self.show_cursor(part, room);
+    }
+
+    /// Keeps the screen full: what is above the end fills it.
+    pub fn settle(&mut self, part: &Part, room: Room) {
+        let len = part.len(room.columns);
+        if self.top.line >= len {
+            self.top = Place {
+                line: len.saturating_sub(1),
+                row: 0,
+            };
+        }
+        self.cursor = self.cursor.min(len.saturating_sub(1));
+        let rows = self.rows_of(part, room, self.top.line);
+        self.top.row = self.top.row.min(rows.saturating_sub(1));
+        let missing = room.rows.saturating_sub(self.rows(part, room).len());
+        for _ in 0..missing {
+            match self.above(part, room, self.top) {
+                Some(place) => self.top = place,
+                None => break,
+            }
+        }
+    }
+
+    /// Scrolls until the selected line is on screen.
+    fn show_cursor(&mut self, part: &Part, room: Room) {
+        if self.cursor < self.top.line {
+            self.top = Place {
+                line: self.cursor,
+                row: 0,
+            };
+        }
+        let mut needed = self.rows_of(part, room, self.cursor).min(room.rows);
+        let mut first = Place {
+            line: self.cursor,
+            row: 0,
+        };
+        // The highest row that the screen may begin with and still show the line.
+        while needed < room.rows
+            && let Some(above) = self.above(part, room, first)
+        {
+            first = above;
+            needed += 1;
+        }
+        self.top = self.top.max(first);
+        self.settle(part, room);
+    }
+
+    /// Keeps the selected line on screen after scrolling.
+    fn follow_screen(&mut self, part: &Part, room: Room) {
+        let rows = self.rows(part, room);
+        if let (Some(first), Some(last)) = (rows.first(), rows.last()) {
+            self.cursor = self.cursor.clamp(first.index, last.index);
+        }
+    }
+
+    fn rows_of(&self, part: &Part, room: Room, line: usize) -> usize {
+        let line = part.line(line, room.columns, &self.folds);
+        line.rows(text_columns(part, room)).len()
+    }
+
+    fn below(&self, part: &Part, room: Room, place: Place) -> Option<Place> {
+        if place.row + 1 < self.rows_of(part, room, place.line) {
+            let row = place.row + 1;
+            return Some(Place { row, ..place });
+        }
+        let line = part.next(place.line, room.columns, &self.folds)?;
+        Some(Place { line, row: 0 })
+    }
+
+    fn above(&self, part: &Part, room: Room, place: Place) -> Option<Place> {
+        if let Some(row) = place.row.checked_sub(1) {
+            return Some(Place { row, ..place });
+        }
+        let line = part.previous(place.line, &self.folds)?;
+        let row = self.rows_of(part, room, line) - 1;
+        Some(Place { line, row })
+    }
+}
+
+/// The columns beside the line numbers, or beside the bar of the selected line.
+fn text_columns(part: &Part, room: Room) -> usize {
+    room.columns.saturating_sub(part.gutter())
+}
