@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::ask::{Answer, Ask, Ticket};
+use super::find::Hit;
 use super::lines::StderrLine;
 use super::save::File;
 use crate::app::{Place, Told};
@@ -36,6 +37,7 @@ pub enum Command {
     Open,
     Back,
     Filter,
+    Find,
     Toggle,
     Remove,
     Undo,
@@ -86,6 +88,8 @@ pub enum Action {
     Answered(Ticket, Answer),
     /// A file that was to be saved is there already.
     Exists(File),
+    /// A server or item that was looked for is to be selected.
+    Jump(Hit),
 }
 
 /// A key in a text field.
@@ -178,4 +182,6 @@ pub enum Effect {
     Ask(Ticket, Ask),
     /// Write the file.
     Save(File),
+    /// Select the server or item.
+    Jump(Hit),
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::document::Document;
+use super::find;
 use super::reader::search;
 use crate::app::EngineHandle;
 use crate::domain::{Failure, FailureKind, ServerName};
@@ -33,6 +34,8 @@ pub enum Ask {
     Read(ServerName, String),
     /// Which lines of the document's part have the text.
     Search(Arc<Document>, usize, String),
+    /// Which servers and items have the text.
+    Find(find::Query),
 }
 
 /// What came back.
@@ -42,6 +45,8 @@ pub enum Answer {
     Read(Result<Arc<Document>, Failure>),
     /// The lines that have a text.
     Found(Vec<usize>),
+    /// The servers and items that have a text.
+    Hits(find::Found),
 }
 
 /// How long a server's answer is waited for. Each request has its own, shorter bound in the
@@ -56,6 +61,7 @@ pub async fn answer(ask: Ask, engine: EngineHandle) -> Answer {
             let found = aside(move || search::find(&document, part, &needle)).await;
             Answer::Found(found.unwrap_or_default())
         }
+        Ask::Find(query) => Answer::Hits(aside(move || query.run()).await.unwrap_or_default()),
     }
 }
 

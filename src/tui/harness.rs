@@ -7,6 +7,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 
 use super::action::{Action, Effect};
+use super::ask::{Answer, Ask};
 use super::fixture::clock;
 use super::key::Key;
 use super::keymap::Keymap;
@@ -50,6 +51,17 @@ impl Deck {
             effect = self.act(action);
         }
         effect
+    }
+
+    /// Finds what was asked for without a server, and gives the answer to the layer that awaits
+    /// it.
+    pub fn answer(&mut self, effect: Option<Effect>) -> Option<Effect> {
+        match effect {
+            Some(Effect::Ask(ticket, Ask::Find(query))) => {
+                self.act(Action::Answered(ticket, Answer::Hits(query.run())))
+            }
+            other => panic!("{other:?} asks nothing that is answered here"),
+        }
     }
 
     /// Publishes another snapshot.

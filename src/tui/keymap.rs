@@ -127,6 +127,7 @@ pub const TABLE: &[Binding] = table! {
     }
     Everywhere {
         Back "back" ["esc"] "back" "back: clear a filter, leave a pane"
+        Find "find" ["ctrl-f", "f"] "find" "find a server or anything that it has, in all servers"
         Undo "undo" ["u"] "undo" "take the last removal back"
         Mouse "mouse" ["m"] "mouse" "switch the mouse off and on"
         Help "help" ["?"] "help" "show all keys"
@@ -387,6 +388,8 @@ fn edit(key: Key) -> Option<Edit> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn overrides(pairs: &[(&str, &[&str])]) -> BTreeMap<String, Vec<String>> {
@@ -514,22 +517,30 @@ mod tests {
         assert_eq!(split(&bound), (Key::parse("alt-q").unwrap(), None));
     }
 
-    /// The README and the example config show the keys that the program has.
+    /// The README and the example config show the keys that the program has. With
+    /// `MCPDECK_UPDATE_ASSETS` they are brought up to date.
     #[test]
     fn the_documents_show_the_key_map() {
         let check = |document: &str, start: &str, end: &str, expected: &str| {
-            let (_, behind) = document.split_once(start).unwrap();
-            let (shown, _) = behind.split_once(end).unwrap();
-            assert_eq!(shown, expected, "put this behind {start}{expected}");
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+            let text = std::fs::read_to_string(&path).unwrap();
+            let (before, rest) = text.split_once(start).unwrap();
+            let (shown, behind) = rest.split_once(end).unwrap();
+            if std::env::var_os("MCPDECK_UPDATE_ASSETS").is_some() {
+                let text = format!("{before}{start}{expected}{end}{behind}");
+                std::fs::write(&path, text).unwrap();
+            } else {
+                assert_eq!(shown, expected, "run it with MCPDECK_UPDATE_ASSETS=1");
+            }
         };
         check(
-            include_str!("../../README.md"),
+            "README.md",
             "<!-- keys:start -->\n",
             "<!-- keys:end -->",
             &defaults().markdown(),
         );
         check(
-            include_str!("../../.config-example.toml"),
+            ".config-example.toml",
             "# BEGIN OF THE ACTIONS\n",
             "# END OF THE ACTIONS",
             &example(),

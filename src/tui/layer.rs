@@ -13,9 +13,10 @@ use ratatui::layout::Rect;
 use super::action::{Command, Edit, Effect};
 use super::ask::{Answer, Ticket};
 use super::field::Field;
+use super::find::Find;
 use super::format::Clock;
 use super::keymap::{Context, HELP_LINES};
-use super::layout::{help_area, inside};
+use super::layout::{cover_area, help_area, inside};
 use super::model::Model;
 use super::question::Question;
 use super::reader::Reader;
@@ -28,6 +29,8 @@ use crate::domain::AppState;
 pub enum Layer {
     /// The filter field of the list or of Servers.
     Filter(Field),
+    /// What is found in all servers.
+    Find(Box<Find>),
     /// A document over the whole window.
     Reader(Box<Reader>),
     /// The field for what is looked for in the reader below.
@@ -58,7 +61,7 @@ impl Layer {
         match self {
             Self::Help(_) => Context::Deck,
             Self::Reader(_) => Context::Reader,
-            Self::Filter(_) | Self::Search(_) | Self::Save(_) => Context::Field,
+            Self::Filter(_) | Self::Find(_) | Self::Search(_) | Self::Save(_) => Context::Field,
             Self::Question(_) => Context::Question,
         }
     }
@@ -66,7 +69,7 @@ impl Layer {
     /// Whether nothing of the panes is seen beside it.
     #[must_use]
     pub const fn covers(&self) -> bool {
-        matches!(self, Self::Reader(_))
+        matches!(self, Self::Find(_) | Self::Reader(_))
     }
 
     /// A bound key. Of the model the layer itself is taken out meanwhile.
@@ -81,9 +84,11 @@ impl Layer {
         match self {
             Self::Help(offset) => help(model, offset, command),
             Self::Reader(reader) => reader.command(model, command, clock),
-            Self::Filter(_) | Self::Search(_) | Self::Save(_) | Self::Question(_) => {
-                Reply::Stay(None)
-            }
+            Self::Filter(_)
+            | Self::Find(_)
+            | Self::Search(_)
+            | Self::Save(_)
+            | Self::Question(_) => Reply::Stay(None),
         }
     }
 
@@ -91,6 +96,7 @@ impl Layer {
     pub fn edit(&mut self, model: &mut Model, state: &AppState, edit: &Edit) -> Reply {
         match self {
             Self::Filter(field) => update::edit_filter(model, state, field, edit),
+            Self::Find(find) => find.edit(model, state, edit),
             Self::Search(field) => search(model, field, edit),
             Self::Save(save) => save.edit(edit),
             Self::Reader(_) | Self::Help(_) | Self::Question(_) => Reply::Stay(None),
@@ -102,9 +108,12 @@ impl Layer {
     pub fn answer(&self, yes: bool) -> Reply {
         match self {
             Self::Question(question) => Reply::Close(yes.then(|| question.effect())),
-            Self::Filter(_) | Self::Reader(_) | Self::Search(_) | Self::Save(_) | Self::Help(_) => {
-                Reply::Stay(None)
-            }
+            Self::Filter(_)
+            | Self::Find(_)
+            | Self::Reader(_)
+            | Self::Search(_)
+            | Self::Save(_)
+            | Self::Help(_) => Reply::Stay(None),
         }
     }
 
@@ -113,6 +122,7 @@ impl Layer {
     pub fn click(&self) -> Reply {
         match self {
             Self::Filter(_)
+            | Self::Find(_)
             | Self::Search(_)
             | Self::Save(_)
             | Self::Help(_)
@@ -132,6 +142,7 @@ impl Layer {
         match self {
             Self::Help(offset) => *offset = offset.saturating_add_signed(rows),
             Self::Reader(reader) => reader.scroll(rows),
+            Self::Find(find) => find.step(rows),
             Self::Filter(_) => return false,
             Self::Search(_) | Self::Save(_) | Self::Question(_) => {}
         }
@@ -146,6 +157,11 @@ impl Layer {
                 *offset = (*offset).min(HELP_LINES.saturating_sub(height));
             }
             Self::Reader(reader) => reader.settle(window),
+            Self::Find(find) => {
+                // Below the titles of the columns.
+                let rows = inside(cover_area(window)).height.saturating_sub(1);
+                find.set_height(usize::from(rows));
+            }
             Self::Filter(_) | Self::Search(_) | Self::Save(_) | Self::Question(_) => {}
         }
     }
@@ -155,6 +171,7 @@ impl Layer {
     pub fn awaits(&self, ticket: Ticket) -> bool {
         match self {
             Self::Reader(reader) => reader.awaits(ticket),
+            Self::Find(find) => find.awaits(ticket),
             Self::Filter(_)
             | Self::Search(_)
             | Self::Save(_)
@@ -167,6 +184,7 @@ impl Layer {
     pub fn take(&mut self, answer: Answer) -> Reply {
         match self {
             Self::Reader(reader) => reader.take(answer),
+            Self::Find(find) => return find.take(answer),
             Self::Filter(_)
             | Self::Search(_)
             | Self::Save(_)
@@ -182,12 +200,21 @@ impl Layer {
         match self {
             Self::Reader(reader) => reader.next_change(clock),
             Self::Filter(_)
+            | Self::Find(_)
             | Self::Search(_)
             | Self::Save(_)
             | Self::Help(_)
             | Self::Question(_) => None,
         }
     }
+}
+
+/// There is a newer snapshot, which the topmost layer may show.
+pub fn renew_top(model: &mut Model, state: &AppState) -> Option<Effect> {
+    with_top(model, |layer, model| match layer {
+        Layer::Find(find) => find.renew(model, state),
+        _ => Reply::Stay(None),
+    })
 }
 
 /// What is typed is looked for at once, in the reader below.

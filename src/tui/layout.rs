@@ -191,9 +191,9 @@ pub const fn inside(area: Rect) -> Rect {
     }
 }
 
-/// The area of the reader: all but the title and the footer.
+/// The area of a layer over all panes: all but the title and the footer.
 #[must_use]
-pub const fn reader_area(window: Rect) -> Rect {
+pub const fn cover_area(window: Rect) -> Rect {
     Rect {
         y: window.y + 1,
         height: window.height.saturating_sub(2),

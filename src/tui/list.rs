@@ -39,6 +39,15 @@ impl Parked {
             ..Self::default()
         }
     }
+
+    /// A list whose selection is to be the item.
+    #[must_use]
+    pub fn at(anchor: Anchor) -> Self {
+        Self {
+            anchor: Some(anchor),
+            ..Self::default()
+        }
+    }
 }
 
 impl List {
@@ -169,6 +178,12 @@ impl List {
         self.cursor = selected.and_then(|row| self.place_of(row)).unwrap_or(0);
         self.lost = None;
         self.settle();
+    }
+
+    /// Looks for the item among the rows that are put next, and shows all of them.
+    pub fn seek(&mut self, anchor: Anchor) {
+        self.set_needle("");
+        self.lost = Some(anchor);
     }
 
     /// Tells how many rows the screen has for it.

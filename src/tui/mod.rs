@@ -10,6 +10,7 @@ pub mod details;
 pub mod document;
 pub mod event;
 pub mod field;
+pub mod find;
 #[cfg(test)]
 mod fixture;
 pub mod format;
@@ -294,6 +295,7 @@ impl Deck {
                 let lines = lines::lines_since(engine, name.clone(), after).await;
                 Some(Action::Lines(name, lines))
             }),
+            Effect::Jump(hit) => return self.act(Action::Jump(hit)),
             Effect::Save(file) => self
                 .job(async move { tokio::task::spawn_blocking(move || file.write()).await.ok() }),
             Effect::Ask(ticket, ask) => {

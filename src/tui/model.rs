@@ -199,6 +199,16 @@ impl Model {
         self.parked.insert(of, former.park());
     }
 
+    /// Lets the list of the open tab stand at an item of the server, unfiltered.
+    pub fn seek(&mut self, server: &ServerName, anchor: Anchor) {
+        let place = (Some(server.clone()), self.tab);
+        if self.list_of == place {
+            self.list.seek(anchor);
+        } else {
+            self.parked.insert(place, Parked::at(anchor));
+        }
+    }
+
     /// The events that are shown; the same ones as before if none came.
     fn events(&mut self, state: &AppState) -> Arc<[Arc<Event>]> {
         if !Arc::ptr_eq(&self.events.0, &state.events) {

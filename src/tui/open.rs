@@ -1,13 +1,14 @@
 //! What Enter does: it opens a server's list, reads a resource, shows a row in full.
 
 use super::action::{Effect, Notice};
+use super::find::{Hit, What};
 use super::format::{self, Clock};
 use super::layer::Layer;
 use super::layout::Pane;
 use super::model::Model;
 use super::question::Question;
 use super::reader::Reader;
-use super::rows::{Rows, Tab};
+use super::rows::{Anchor, Rows, Tab};
 use crate::domain::{AppState, ListMethod, ServerSnapshot, Status};
 
 /// Opens the selected row of the pane with the focus.
@@ -52,6 +53,27 @@ fn open_row(model: &mut Model, clock: &Clock) -> Option<Effect> {
         | Rows::Stderr(_) => {
             model.focus = Pane::Details;
             None
+        }
+    }
+}
+
+/// Selects what was found, wherever it is. A filter that hides it is cleared.
+pub fn jump(model: &mut Model, state: &AppState, hit: &Hit) {
+    if !model.servers.select_name(&hit.server, state) {
+        model.servers.set_needle("", state);
+        if !model.servers.select_name(&hit.server, state) {
+            model.notice = Some(Notice::bad(format!("{} is no longer there", hit.server)));
+            return;
+        }
+    }
+    match &hit.what {
+        What::Server => model.focus = Pane::Servers,
+        What::Item {
+            method, key, nth, ..
+        } => {
+            model.tab = Tab::Items(*method);
+            model.focus = Pane::List;
+            model.seek(&hit.server, Anchor::Item(key.clone(), *nth));
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::action::{Action, Command, Edit, Effect, Notice};
 use super::field::Field;
+use super::find::Find;
 use super::format::{self, Clock};
 use super::keymap::Context;
-use super::layer::{Layer, Reply, take_answer, with_top};
+use super::layer::{Layer, Reply, renew_top, take_answer, with_top};
 use super::layout::Pane;
 use super::model::Model;
 use super::mouse;
@@ -56,7 +57,8 @@ fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> 
         Action::Click(x, y) => mouse::click(model, state, x, y),
         Action::Scroll(x, y, rows) => mouse::scroll(model, state, x, y, rows),
         Action::Resize(columns, rows) => model.size = (columns, rows),
-        Action::State => {}
+        Action::State => return renew_top(model, state),
+        Action::Jump(hit) => open::jump(model, state, &hit),
         Action::Place(name, place) => {
             if state.server(&name).is_some() && model.layers.is_empty() {
                 let question = Question::Remove(name, place);
@@ -105,6 +107,11 @@ fn deck_command(
         Command::Open => return open::open(model, state, clock),
         Command::Back => back(model, state),
         Command::Filter => start_filter(model),
+        Command::Find => {
+            let (find, effect) = Find::asking(model, state);
+            model.layers.push(Layer::Find(Box::new(find)));
+            return Some(effect);
+        }
         Command::Toggle | Command::Remove | Command::Sort => {
             return servers_command(model, state, command);
         }

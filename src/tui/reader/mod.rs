@@ -18,7 +18,7 @@ use super::document::{Document, Part, Raw, View};
 use super::field::Field;
 use super::format::{self, Clock};
 use super::layer::{Layer, Reply};
-use super::layout::{inside, reader_area};
+use super::layout::{cover_area, inside};
 use super::model::Model;
 use super::save::{Save, proposal};
 use crate::domain::{Failure, ServerName, text};
@@ -360,7 +360,7 @@ impl Reader {
 
     /// Brings it in line with the window.
     pub fn settle(&mut self, window: Rect) {
-        let area = inside(reader_area(window));
+        let area = inside(cover_area(window));
         let room = Room {
             columns: usize::from(area.width.saturating_sub(2)),
             rows: usize::from(area.height),
@@ -399,6 +399,7 @@ impl Reader {
                 self.room = Room::default();
             }
             Answer::Read(Err(failure)) => self.stage = Stage::Failed(failure),
+            Answer::Hits(_) => {}
             Answer::Found(lines) => {
                 if let Some(shown) = self.shown_mut() {
                     shown.ticket = None;

@@ -29,6 +29,20 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
     match view.model.layers.top() {
         None => hints(buffer, view, area, &commands(view)),
         Some(Layer::Filter(field)) => return Some(filter(buffer, view, area, field)),
+        Some(Layer::Find(find)) => {
+            let found = &find.found;
+            let count = format!("{} of {}", found.total, found.of);
+            let answers = [("Enter", "go there"), ("Esc", "back")];
+            return Some(input(
+                buffer,
+                view,
+                area,
+                "find: ",
+                &find.field,
+                &count,
+                &answers,
+            ));
+        }
         Some(Layer::Reader(reader)) => hints(buffer, view, area, &reader.commands()),
         Some(Layer::Search(field)) => return Some(search(buffer, view, area, field)),
         Some(Layer::Save(save)) => {

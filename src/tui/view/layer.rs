@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 
-use super::{help, question, reader};
+use super::{find, help, question, reader};
 use crate::tui::layer::Layer;
 use crate::tui::view_model::ViewModel;
 
@@ -10,6 +10,7 @@ use crate::tui::view_model::ViewModel;
 pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, layer: &Layer) {
     match layer {
         Layer::Filter(_) | Layer::Search(_) | Layer::Save(_) => {}
+        Layer::Find(found) => find::draw(buffer, view, found),
         Layer::Reader(reader) => reader::draw(buffer, view, reader),
         Layer::Help(offset) => help::draw(buffer, view, *offset),
         Layer::Question(question) => question::draw(buffer, view, question),

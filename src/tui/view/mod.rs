@@ -4,6 +4,7 @@ mod details;
 mod document;
 mod errors;
 mod events;
+mod find;
 mod footer;
 mod header;
 mod help;

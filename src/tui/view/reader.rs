@@ -11,7 +11,7 @@ use crate::domain::{Failure, text};
 use crate::tui::document::View;
 use crate::tui::document::picture::Dots;
 use crate::tui::format;
-use crate::tui::layout::{inside, reader_area};
+use crate::tui::layout::{cover_area, inside};
 use crate::tui::reader::{Reader, Shown, Stage};
 use crate::tui::theme::Paint;
 use crate::tui::view_model::ViewModel;
@@ -21,7 +21,7 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, reader: &Reader) {
     let Some(areas) = view.areas else {
         return;
     };
-    let area = reader_area(areas.window);
+    let area = cover_area(areas.window);
     Clear.render(area, buffer);
     let theme = view.theme;
     let mut block = Block::bordered()

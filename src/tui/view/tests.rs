@@ -68,6 +68,26 @@ fn resources() {
 }
 
 #[test]
+fn find() {
+    check("find", &make::full(), |deck| {
+        let effect = deck.press("f");
+        deck.answer(effect);
+    });
+    check("find_hits", &make::full(), |deck| {
+        let effect = deck.press("ctrl-f s t a t i c");
+        deck.answer(effect);
+        deck.press("down");
+    });
+    check("find_nothing", &make::full(), |deck| {
+        let effect = deck.press("f x y z z y");
+        deck.answer(effect);
+    });
+    check("finding", &make::full(), |deck| {
+        deck.press("f e v");
+    });
+}
+
+#[test]
 fn templates() {
     check("templates", &make::full(), |deck| {
         deck.press("2 tab");
