@@ -2,18 +2,14 @@
 
 use std::io::Write;
 
-use mcpdeck::app::config_store::{LoadRequest, process_environment, state_folder};
+use mcpdeck::app::config_store::{Following, state_folder};
 use mcpdeck::cli::{self, Args, Exit, ServeArgs};
-use mcpdeck::serve::{self, HttpOptions, ServeOptions};
+use mcpdeck::serve::{self, Files, HttpOptions, ServeOptions};
 
 /// Serves until the input ends or a signal comes.
 pub fn run(args: &Args, options: &ServeArgs) -> anyhow::Result<Exit> {
     if serve::is_own_child(std::env::var_os("MCPDECK_PARENT").as_deref()) {
-        let message = serve::own_child_message(&LoadRequest {
-            files: args.global.config.clone(),
-            settings_only: false,
-            environment: process_environment(),
-        });
+        let message = serve::own_child_message(&cli::load_request(args, false));
         // If nobody reads it, there is nobody to tell.
         let _ = writeln!(std::io::stderr().lock(), "{message}");
         return Ok(Exit::Usage);
@@ -29,7 +25,17 @@ pub fn run(args: &Args, options: &ServeArgs) -> anyhow::Result<Exit> {
             definitions: prepared.definitions,
             wait: options.wait,
             state_folder: state_folder(&prepared.loaded.environment),
-            settings: prepared.loaded.settings,
+            settings: prepared.loaded.settings.clone(),
+            // A server of the command line is in no file.
+            files: (!prepared.adhoc).then(|| Files {
+                request: cli::load_request(args, false),
+                following: Following {
+                    servers: args.global.server.clone(),
+                    trust: args.global.trust,
+                    stand_in: None,
+                },
+                loaded: prepared.loaded,
+            }),
             http: options.http.map(|address| HttpOptions {
                 address,
                 allow_remote: options.allow_remote,

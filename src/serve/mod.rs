@@ -27,10 +27,13 @@ use std::fmt::Write as _;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::app::config_store::{Following, LoadRequest, Loaded, follow};
 use crate::app::signal::{Signal, signal};
 use crate::app::{Definition, Engine, EngineOptions, Face, Ladder};
 use crate::domain::{Interest, ListMethod, Settings};
@@ -52,6 +55,19 @@ pub struct ServeOptions {
     pub state_folder: Option<PathBuf>,
     /// HTTP instead of stdin and stdout.
     pub http: Option<HttpOptions>,
+    /// The config files that are followed as they change.
+    pub files: Option<Files>,
+}
+
+/// Config files, and what they said when they were read.
+#[derive(Debug)]
+pub struct Files {
+    /// Which files.
+    pub request: LoadRequest,
+    /// What is followed, beyond the files themselves.
+    pub following: Following,
+    /// What they said.
+    pub loaded: Loaded,
 }
 
 /// Why serving could not begin.
@@ -86,8 +102,8 @@ impl ServeError {
     #[must_use]
     pub const fn is_usage(&self) -> bool {
         match self {
-            Self::Remote(_) | Self::Listen { .. } | Self::Token(_) => true,
-            Self::Handshake(_) | Self::System(_) => false,
+            Self::Remote(_) | Self::Listen { .. } | Self::Token(_) | Self::Handshake(_) => true,
+            Self::System(_) => false,
         }
     }
 }
@@ -126,6 +142,16 @@ async fn serve(options: ServeOptions) -> Result<Option<Signal>, ServeError> {
     let _ = states
         .wait_for(|state| state.servers.len() == servers)
         .await;
+
+    if let Some(files) = options.files {
+        let latest = watch::Sender::new(Arc::new(files.loaded));
+        tokio::spawn(follow(
+            engine.handle(),
+            files.request,
+            files.following,
+            latest,
+        ));
+    }
 
     let end = CancellationToken::new();
     let desk = Desk::new(engine.handle(), options.wait, read_within);

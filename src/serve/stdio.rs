@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use super::ServeError;
 use super::handler::Handler;
 
-/// How long answers that are under way may take after the end of the input.
-const LAST_ANSWERS: Duration = Duration::from_millis(300);
+/// How long answers that are under way may take after the end of the input, or a signal.
+const LAST_ANSWERS: Duration = Duration::from_millis(200);
 
 /// Serves until the input ends; `end` is cancelled then.
 pub(super) async fn serve(handler: Handler, end: CancellationToken) -> Result<(), ServeError> {
@@ -24,7 +24,10 @@ pub(super) async fn serve(handler: Handler, end: CancellationToken) -> Result<()
         inner: reader,
         end: end.clone(),
     };
-    let running = match handler.serve((reader, writer)).await {
+    let Some(begun) = unless_over(&end, handler.serve((reader, writer))).await else {
+        return Ok(());
+    };
+    let running = match begun {
         Ok(running) => running,
         // A client that only probes us and leaves has done nothing wrong.
         Err(
@@ -33,16 +36,18 @@ pub(super) async fn serve(handler: Handler, end: CancellationToken) -> Result<()
         ) => return Ok(()),
         Err(error) => return Err(ServeError::Handshake(error.to_string())),
     };
-    let ended = running.waiting();
-    tokio::pin!(ended);
-    tokio::select! {
-        _ = &mut ended => {}
-        () = end.cancelled() => {
-            // What is not answered by then nobody waits for.
-            let _ = timeout(LAST_ANSWERS, ended).await;
-        }
-    }
+    unless_over(&end, running.waiting()).await;
     Ok(())
+}
+
+/// The output of `future`, which may take a moment longer than `end`.
+async fn unless_over<T>(end: &CancellationToken, future: impl Future<Output = T>) -> Option<T> {
+    tokio::pin!(future);
+    tokio::select! {
+        output = &mut future => Some(output),
+        // What is not answered by then nobody waits for.
+        () = end.cancelled() => timeout(LAST_ANSWERS, future).await.ok(),
+    }
 }
 
 /// A reader that tells `end` when it is exhausted: rmcp itself waits up to 5 s for what is still

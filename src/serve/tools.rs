@@ -27,7 +27,7 @@ pub(super) static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             &server_filter(),
             &list_output(
                 "resources",
-                &json!({"type": "object", "required": ["server", "uri", "name"]}),
+                &item_schema("uri"),
             ),
         ),
         tool(
@@ -40,7 +40,7 @@ pub(super) static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             &server_filter(),
             &list_output(
                 "resourceTemplates",
-                &json!({"type": "object", "required": ["server", "uriTemplate", "name"]}),
+                &item_schema("uriTemplate"),
             ),
         ),
         tool(
@@ -156,11 +156,29 @@ fn server_filter() -> Value {
         "type": "object",
         "properties": {
             "server": {
-                "type": ["string", "null"],
+                "type": "string",
                 "description": "The name of the one server to list; all servers without it",
             },
         },
         "additionalProperties": false,
+    })
+}
+
+/// A resource or template; the key tells which.
+fn item_schema(key: &str) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "server": {"type": "string"},
+            key: {"type": "string"},
+            "name": {"type": "string"},
+            "title": {"type": "string"},
+            "description": {"type": "string"},
+            "mimeType": {"type": "string"},
+            "annotations": {"type": "object"},
+            "size": {"type": "integer", "description": "In bytes"},
+        },
+        "required": ["server", key, "name"],
     })
 }
 
@@ -171,7 +189,7 @@ fn error_schema() -> Value {
         "properties": {
             "server": {"type": "string"},
             "method": {
-                "type": ["string", "null"],
+                "anyOf": [{"type": "string"}, {"type": "null"}],
                 "description": "The list method that failed; null for the connection",
             },
             "kind": {"type": "string"},

@@ -21,6 +21,7 @@ mod http;
 #[cfg(target_os = "linux")]
 mod process;
 mod real;
+mod real_clients;
 mod reload;
 mod serve;
 mod support;

@@ -89,3 +89,24 @@ fn a_server_that_dies_takes_its_resources_along() {
     assert_eq!(names(&mut client), ["one", "other"]);
     client.end();
 }
+
+#[test]
+fn an_edit_of_the_config_adds_and_removes_servers() {
+    let home = Home::new();
+    let server = |name: &str| {
+        let script = Script::legacy().named("resources/list", &[name]);
+        home.table(name, &script)
+    };
+    let (kept, removed, added) = (server("kept"), server("removed"), server("added"));
+    home.configure(&[&kept, &removed]);
+    let mut client = Client::start(&home, &[]);
+    assert_eq!(names(&mut client), ["kept", "removed"]);
+    home.configure(&[&kept, &added]);
+    while names(&mut client) != ["kept", "added"] {
+        client.notified(CHANGED);
+    }
+    let unknown = "Server \"removed\" not found. Available servers: kept, added";
+    assert_eq!(client.read("removed", "fake:///removed").message(), unknown);
+    client.end();
+    assert_eq!(home.asked("kept").iter().filter(|m| *m == "initialize").count(), 1);
+}

@@ -13,11 +13,11 @@ use crate::support::fake::Script;
 use crate::support::program::{DEADLINE, Home, Ran};
 
 /// A mcpdeck that serves over HTTP.
-struct Server<'a> {
+pub struct Server<'a> {
     home: &'a Home,
     child: Child,
-    address: SocketAddr,
-    token: String,
+    pub address: SocketAddr,
+    pub token: String,
     stderr: Receiver<String>,
 }
 
@@ -30,7 +30,7 @@ struct Response {
 }
 
 impl<'a> Server<'a> {
-    fn start(home: &'a Home, args: &[&str], token: Option<&str>) -> Self {
+    pub fn start(home: &'a Home, args: &[&str], token: Option<&str>) -> Self {
         let mut command = home.program(&[&["serve", "--http", "127.0.0.1:0"], args].concat());
         if let Some(token) = token {
             command.env("THE_TOKEN", token);
@@ -121,7 +121,7 @@ impl<'a> Server<'a> {
         self.message(&[], &initialize())
     }
 
-    fn end(self) {
+    pub fn end(self) {
         use rustix::process::{Pid, Signal, kill_process};
         let pid = i32::try_from(self.child.id()).unwrap();
         let start = Instant::now();

@@ -4,7 +4,7 @@ mod calls;
 mod changes;
 mod client;
 mod failures;
-mod http;
+pub mod http;
 mod native;
 mod process;
 mod reading;

@@ -66,15 +66,22 @@ fn a_signal_ends_it_and_its_servers() {
     let home = Home::new();
     home.configure(&[&home.table("stubborn", &stubborn())]);
     for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
+        let ends = |client: Client<'_>| {
+            let pid = i32::try_from(client.pid()).unwrap();
+            let start = Instant::now();
+            kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+            let ran = client.wait();
+            assert_eq!(ran.code, Some(code), "{ran:?}");
+            let took = start.elapsed();
+            assert!(took < Duration::from_secs(2), "{took:?}");
+        };
         let mut client = Client::start(&home, &[]);
         client.templates();
-        let pid = i32::try_from(client.pid()).unwrap();
-        let start = Instant::now();
-        kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
-        let ran = client.wait();
-        assert_eq!(ran.code, Some(code), "{ran:?}");
-        let took = start.elapsed();
-        assert!(took < Duration::from_secs(2), "{took:?}");
+        ends(client);
+        // Before any message.
+        let client = Client::silent(&home, &[], Era::Legacy);
+        until("the server runs", || !home.left().is_empty());
+        ends(client);
     }
 }
 
