@@ -25,10 +25,7 @@ pub(super) static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
              Give a server's name to list that one alone. Servers that could not be listed are \
              named with the reason.",
             &server_filter(),
-            &list_output(
-                "resources",
-                &item_schema("uri"),
-            ),
+            &list_output("resources", &item_schema("uri")),
         ),
         tool(
             LIST_TEMPLATES,
@@ -38,10 +35,7 @@ pub(super) static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
              Give a server's name to list that one alone. Servers that could not be listed are \
              named with the reason.",
             &server_filter(),
-            &list_output(
-                "resourceTemplates",
-                &item_schema("uriTemplate"),
-            ),
+            &list_output("resourceTemplates", &item_schema("uriTemplate")),
         ),
         tool(
             READ_RESOURCE,

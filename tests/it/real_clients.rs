@@ -54,7 +54,9 @@ impl Setup {
     fn serve_line(&self) -> Vec<String> {
         let config = self.home.path(".config/mcpdeck/config.toml");
         let config = config.display().to_string();
-        [PROGRAM, "serve", "--config", &config].map(str::to_owned).into()
+        [PROGRAM, "serve", "--config", &config]
+            .map(str::to_owned)
+            .into()
     }
 
     /// Node 22: the Inspector needs it, and the others take it as well.
@@ -157,7 +159,11 @@ fn check_walk(saw: &Value, version: &str) {
     let has = |list: &str, uri: &str| saw[list].as_array().unwrap().contains(&json!(uri));
     assert!(has("resources", WELCOME), "{}", saw["resources"]);
     let template = "mcpdeck://demo/t/demo://squares{?from,to}";
-    assert!(has("resourceTemplates", template), "{}", saw["resourceTemplates"]);
+    assert!(
+        has("resourceTemplates", template),
+        "{}",
+        saw["resourceTemplates"]
+    );
     let filled: Value = serde_json::from_str(saw["filled"].as_str().unwrap()).unwrap();
     assert_eq!(filled["squares"][1], json!({"number": 3, "square": 9}));
 }
@@ -170,7 +176,10 @@ fn check_templates(answer: &Value) {
     let first: Value = serde_json::from_str(answer["text"][0].as_str().unwrap()).unwrap();
     assert_eq!(&first, templates);
     let second = answer["text"][1].as_str().unwrap();
-    assert!(second.starts_with("Server \"missing\" is not connected (failed: "), "{second}");
+    assert!(
+        second.starts_with("Server \"missing\" is not connected (failed: "),
+        "{second}"
+    );
     assert_eq!(answer["structured"]["errors"][0]["server"], "missing");
 }
 
@@ -226,7 +235,12 @@ fn the_inspector_drives_it_over_stdio_and_http() -> Result<()> {
         // With --strict a schema that some model provider cannot take ends it with 6.
         let listed = setup.inspect(way, &["--method", "tools/list", "--strict"])?;
         assert_eq!(listed["tools"].as_array().map(Vec::len), Some(4));
-        let call = ["--method", "tools/call", "--tool-name", "list_mcp_resource_templates"];
+        let call = [
+            "--method",
+            "tools/call",
+            "--tool-name",
+            "list_mcp_resource_templates",
+        ];
         let result = setup.inspect(way, &call)?;
         check_templates(&json!({
             "isError": result["isError"],

@@ -99,10 +99,12 @@ fn unknown_templates_are_an_empty_list_and_every_other_failure_is_named() {
 fn a_second_call_is_answered_from_memory_and_after_a_failure_the_next_asks_again() {
     let home = Home::new();
     let healthy = Script::legacy().sample();
-    let failing_once =
-        Script::legacy()
-            .sample()
-            .on_nth(TEMPLATES, 1, Reply::error(-32603, "not now"));
+    // It fails until its other resource is read, however often it is asked.
+    let heal = Reply::default().before(Action::ClearRules(TEMPLATES.to_owned()));
+    let failing = Script::legacy()
+        .sample()
+        .on(TEMPLATES, Reply::error(-32603, "not now"))
+        .read("fake:///one", heal);
     let (address, fake) = http_server(Script::legacy().sample());
     home.configure(&[
         &home.table("healthy", &healthy),

@@ -108,5 +108,11 @@ fn an_edit_of_the_config_adds_and_removes_servers() {
     let unknown = "Server \"removed\" not found. Available servers: kept, added";
     assert_eq!(client.read("removed", "fake:///removed").message(), unknown);
     client.end();
-    assert_eq!(home.asked("kept").iter().filter(|m| *m == "initialize").count(), 1);
+    assert_eq!(
+        home.asked("kept")
+            .iter()
+            .filter(|m| *m == "initialize")
+            .count(),
+        1
+    );
 }

@@ -13,6 +13,7 @@ use crate::support::fake::Script;
 use crate::support::program::{DEADLINE, Home, Ran};
 
 /// A mcpdeck that serves over HTTP.
+#[derive(Debug)]
 pub struct Server<'a> {
     home: &'a Home,
     child: Child,
