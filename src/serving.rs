@@ -24,6 +24,7 @@ pub fn run(args: &Args, options: &ServeArgs) -> anyhow::Result<Exit> {
         serve::run(ServeOptions {
             definitions: prepared.definitions,
             wait: options.wait,
+            within: args.global.timeout,
             state_folder: state_folder(&prepared.loaded.environment),
             settings: prepared.loaded.settings.clone(),
             // A server of the command line is in no file.

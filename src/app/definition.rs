@@ -4,11 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::app::config_store::read_env_file;
+use crate::app::engine::Face;
 use crate::config::{self, Entry, Environment};
 use crate::domain::{
-    Epoch, Failure, Generation, Origin, ServerConfig, ServerName, ServerSnapshot, Status,
-    TransportKind,
+    Epoch, Failure, FailureKind, Generation, Origin, ServerConfig, ServerName, ServerSnapshot,
+    Status, TransportConfig, TransportKind,
 };
+use crate::mcp::http::leads_to;
 
 /// The definition of one server. Disabled wins over untrusted, that over what is wrong with it.
 #[derive(Debug, Clone)]
@@ -65,6 +67,27 @@ impl Definition {
             (Resolve::Ready(one), Resolve::Ready(two)) => one == two,
             _ => false,
         }
+    }
+
+    /// The finished configuration, for an engine of this face.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the definition, or that it leads a serving mcpdeck to itself: kind
+    /// `config`.
+    pub fn config_for(&self, face: Face) -> Result<Arc<ServerConfig>, Failure> {
+        let config = self.config.get()?;
+        if let (TransportConfig::Http(http), Face::Serve(Some(listening))) =
+            (&config.transport, face)
+            && leads_to(&http.url, listening)
+        {
+            let place = self.origin.as_ref().map_or_else(
+                || "the command line".to_owned(),
+                |origin| origin.file.display().to_string(),
+            );
+            return Err(Failure::new(FailureKind::Config, starts_itself(&place)));
+        }
+        Ok(config)
     }
 
     /// How the server stands before its actor has said anything.
@@ -151,4 +174,10 @@ impl fmt::Debug for Resolve {
             Self::Lazy(_) => f.write_str("Lazy"),
         }
     }
+}
+
+/// What is said where a serving mcpdeck would be one of its own servers.
+#[must_use]
+pub fn starts_itself(place: &str) -> String {
+    format!("mcpdeck serve would start itself; remove it from {place}")
 }

@@ -1,6 +1,7 @@
 //! The engine's handle: what faces and library users may ask of it.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
 
@@ -26,8 +27,9 @@ pub enum Face {
     Deck,
     /// A headless command.
     Cli,
-    /// The MCP server for models.
-    Serve,
+    /// The MCP server for models, and where it listens if not on its stdin. No server may lead
+    /// there: it would serve itself.
+    Serve(Option<SocketAddr>),
 }
 
 impl Face {
@@ -37,7 +39,7 @@ impl Face {
         match self {
             Self::Deck => "deck",
             Self::Cli => "cli",
-            Self::Serve => "serve",
+            Self::Serve(_) => "serve",
         }
     }
 }
@@ -63,7 +65,7 @@ impl EngineOptions {
     pub const fn ladder(&self) -> Ladder {
         match (self.live, self.face) {
             (true, Face::Deck | Face::Cli) => Ladder::PATIENT,
-            (true, Face::Serve) | (false, _) => Ladder::BRISK,
+            (true, Face::Serve(_)) | (false, _) => Ladder::BRISK,
         }
     }
 }

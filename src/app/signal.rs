@@ -13,31 +13,67 @@ pub enum Signal {
     Terminate,
 }
 
+/// The signals, from when they are listened to: they do not end the process by themselves then.
+#[derive(Debug)]
+pub struct Signals {
+    #[cfg(unix)]
+    kinds: [(Signal, tokio::signal::unix::Signal); 3],
+}
+
+impl Signals {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    ///
+    /// The system lets us listen to none.
+    pub fn listen() -> io::Result<Self> {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            Ok(Self {
+                kinds: [
+                    (Signal::HangUp, signal(SignalKind::hangup())?),
+                    (Signal::Interrupt, signal(SignalKind::interrupt())?),
+                    (Signal::Terminate, signal(SignalKind::terminate())?),
+                ],
+            })
+        }
+        #[cfg(not(unix))]
+        Ok(Self {})
+    }
+
+    /// Waits for the next one.
+    ///
+    /// # Errors
+    ///
+    /// The system does not tell.
+    #[cfg(unix)]
+    pub async fn next(&mut self) -> io::Result<Signal> {
+        let [hangup, interrupt, terminate] = &mut self.kinds;
+        Ok(tokio::select! {
+            _ = hangup.1.recv() => hangup.0,
+            _ = interrupt.1.recv() => interrupt.0,
+            _ = terminate.1.recv() => terminate.0,
+        })
+    }
+
+    /// Waits for Ctrl-C.
+    ///
+    /// # Errors
+    ///
+    /// The system does not tell.
+    #[cfg(not(unix))]
+    pub async fn next(&mut self) -> io::Result<Signal> {
+        tokio::signal::ctrl_c().await?;
+        Ok(Signal::Interrupt)
+    }
+}
+
 /// Waits for the first signal. From the first poll on, signals do not end the process by themselves.
 ///
 /// # Errors
 ///
 /// The system lets us listen to none.
-#[cfg(unix)]
 pub async fn signal() -> io::Result<Signal> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut hangup = signal(SignalKind::hangup())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(tokio::select! {
-        _ = hangup.recv() => Signal::HangUp,
-        _ = interrupt.recv() => Signal::Interrupt,
-        _ = terminate.recv() => Signal::Terminate,
-    })
-}
-
-/// Waits for Ctrl-C.
-///
-/// # Errors
-///
-/// The system lets us listen to none.
-#[cfg(not(unix))]
-pub async fn signal() -> io::Result<Signal> {
-    tokio::signal::ctrl_c().await?;
-    Ok(Signal::Interrupt)
+    Signals::listen()?.next().await
 }

@@ -173,7 +173,7 @@ Examples:
   mcpdeck serve --server files            one of the configured servers only
   mcpdeck serve --http 127.0.0.1:7777     over Streamable HTTP at /mcp
 
-Exit codes: 0 the input ended, 2 wrong usage or config, 129, 130 and 143 ended by a signal.")]
+Exit codes: 0 the input ended or --timeout is over, 2 wrong usage or config, 129, 130 and 143 ended by a signal.")]
     Serve {
         /// What is served, and where
         #[command(flatten)]

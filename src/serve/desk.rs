@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use super::text;
 use crate::app::report::ErrorJson;
@@ -30,6 +30,8 @@ pub(super) struct Desk {
     wait: Duration,
     /// How long a read may take; the client has its own bound for each request.
     read_within: Duration,
+    /// When serving ends at the latest: no call waits any longer.
+    over: Option<Instant>,
 }
 
 /// One server, as a call sees it.
@@ -64,26 +66,47 @@ pub(super) enum Refusal {
 }
 
 impl Desk {
-    pub(super) const fn new(engine: EngineHandle, wait: Duration, read_within: Duration) -> Self {
+    pub(super) const fn new(
+        engine: EngineHandle,
+        wait: Duration,
+        read_within: Duration,
+        over: Option<Instant>,
+    ) -> Self {
         Self {
             engine,
             wait,
             read_within,
+            over,
         }
+    }
+
+    /// How long a wait that begins now may take, in whole milliseconds.
+    fn patience(&self, within: Duration) -> Duration {
+        let left = self.over.map(|over| {
+            let left = over.saturating_duration_since(Instant::now());
+            Duration::from_secs(left.as_secs()) + Duration::from_millis(left.subsec_millis().into())
+        });
+        left.map_or(within, |left| left.min(within))
     }
 
     /// All servers, or the one, with the newest lists that can be had in time.
     pub(super) async fn look(&self, only: Option<&ServerName>) -> Vec<Seen> {
-        let deadline = Instant::now() + self.wait;
+        let patience = self.patience(self.wait);
         let state = self.engine.snapshot();
         let wanted = state
             .servers
             .iter()
             .filter(|server| only.is_none_or(|only| &server.name == only));
-        join_all(wanted.map(|server| self.look_at(server, deadline))).await
+        let deadline = Instant::now() + patience;
+        join_all(wanted.map(|server| self.look_at(server, deadline, patience))).await
     }
 
-    async fn look_at(&self, server: &Arc<ServerSnapshot>, deadline: Instant) -> Seen {
+    async fn look_at(
+        &self,
+        server: &Arc<ServerSnapshot>,
+        deadline: Instant,
+        patience: Duration,
+    ) -> Seen {
         let as_it_stands = |server: &Arc<ServerSnapshot>, waited| Seen {
             server: Arc::clone(server),
             age: None,
@@ -108,7 +131,7 @@ impl Desk {
                 tracing::debug!(server = %server.name, kind = failure.kind.word(), "a call waits no longer");
                 let state = self.engine.snapshot();
                 let now = state.server(&server.name).unwrap_or(server);
-                as_it_stands(now, Some(self.wait))
+                as_it_stands(now, Some(patience))
             }
         }
     }
@@ -121,11 +144,12 @@ impl Desk {
         };
         let mut states = self.engine.state();
         let all = states.wait_for(|state| state.servers.iter().all(settled));
-        let in_time = timeout_at(Instant::now() + self.wait, all).await.is_ok();
+        let patience = self.patience(self.wait);
+        let in_time = timeout(patience, all).await.is_ok();
         let mut seen = self.now();
         for seen in &mut seen {
             if !in_time && !settled(&seen.server) {
-                seen.waited = Some(self.wait);
+                seen.waited = Some(patience);
             }
         }
         seen
@@ -159,7 +183,7 @@ impl Desk {
     pub(super) async fn read(&self, server: &str, uri: &str) -> Result<Vec<Content>, Refusal> {
         let name = self.name(server).ok_or(Refusal::Unknown)?;
         let client = self.connected(&name).await?;
-        let deadline = Instant::now() + self.read_within;
+        let deadline = Instant::now() + self.patience(self.read_within);
         client.read(uri, deadline).await.map_err(Refusal::Failed)
     }
 
@@ -172,15 +196,14 @@ impl Desk {
             let server = state.server(name);
             server.is_none_or(|server| !under_way(&server.status))
         });
-        let in_time = timeout_at(Instant::now() + self.wait, decided)
-            .await
-            .is_ok();
+        let patience = self.patience(self.wait);
+        let in_time = timeout(patience, decided).await.is_ok();
         let state = self.engine.snapshot();
         let server = state.server(name).ok_or(Refusal::Unknown)?;
         let seen = Seen {
             server: Arc::clone(server),
             age: None,
-            waited: (!in_time).then_some(self.wait),
+            waited: (!in_time).then_some(patience),
         };
         if let Some(message) = seen.unable() {
             return Err(Refusal::Unable(message));

@@ -95,6 +95,11 @@ impl Listening {
         })
     }
 
+    /// Where.
+    pub(super) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// Serves until `end`.
     pub(super) async fn serve(
         self,

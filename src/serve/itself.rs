@@ -5,12 +5,13 @@ use std::path::Path;
 
 use crate::app::Face;
 use crate::app::config_store::{LoadRequest, Loaded, load};
+use crate::app::definition::starts_itself;
 use crate::config::{Entry, Transport};
 
 /// Whether the value of `MCPDECK_PARENT` says that a serving mcpdeck has started us.
 #[must_use]
 pub fn is_own_child(parent: Option<&OsStr>) -> bool {
-    parent.is_some_and(|parent| parent == Face::Serve.word())
+    parent.is_some_and(|parent| parent == Face::Serve(None).word())
 }
 
 /// What to say then. The file is the one that has us among its servers, as far as we read the
@@ -19,7 +20,7 @@ pub fn is_own_child(parent: Option<&OsStr>) -> bool {
 pub fn own_child_message(request: &LoadRequest) -> String {
     let file = load(request).ok().and_then(|loaded| file(&loaded));
     let file = file.unwrap_or_else(|| "the config of the mcpdeck that started it".to_owned());
-    format!("mcpdeck serve would start itself; remove it from {file}")
+    starts_itself(&file)
 }
 
 fn file(loaded: &Loaded) -> Option<String> {

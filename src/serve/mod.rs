@@ -24,6 +24,7 @@ pub use http::{HttpOptions, token};
 pub use itself::{is_own_child, own_child_message};
 
 use std::fmt::Write as _;
+use std::future::pending;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -31,10 +32,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::config_store::{Following, LoadRequest, Loaded, follow};
-use crate::app::signal::{Signal, signal};
+use crate::app::signal::{Signal, Signals};
 use crate::app::{Definition, Engine, EngineOptions, Face, Ladder};
 use crate::domain::{Interest, ListMethod, Settings};
 use blobs::Blobs;
@@ -51,6 +53,8 @@ pub struct ServeOptions {
     pub settings: Settings,
     /// How long a call waits for servers that still connect.
     pub wait: Duration,
+    /// How long is served at most; without end where absent.
+    pub within: Option<Duration>,
     /// Where blobs are saved.
     pub state_folder: Option<PathBuf>,
     /// HTTP instead of stdin and stdout.
@@ -91,7 +95,7 @@ pub enum ServeError {
     Token(String),
     /// The client did not begin with an MCP request.
     #[error("the client did not begin as an MCP client does: {0}")]
-    Handshake(String),
+    Handshake(&'static str),
     /// The system does not give what is needed.
     #[error(transparent)]
     System(#[from] io::Error),
@@ -108,7 +112,8 @@ impl ServeError {
     }
 }
 
-/// Serves until the input ends (`None`) or a signal comes, and then ends all servers.
+/// Serves until the input ends or the time is over (`None`), or a signal comes, and then ends all
+/// servers.
 ///
 /// # Errors
 ///
@@ -124,13 +129,15 @@ pub fn run(options: ServeOptions) -> Result<Option<Signal>, ServeError> {
 }
 
 async fn serve(options: ServeOptions) -> Result<Option<Signal>, ServeError> {
+    // Before any server is started: none may be left behind by a signal that comes early.
+    let mut signals = Signals::listen()?;
     let listening = match &options.http {
         Some(http) => Some(Listening::start(http).await?),
         None => None,
     };
     let read_within = options.settings.connect_timeout + options.settings.request_timeout * 5;
     let engine = Engine::start(EngineOptions {
-        face: Face::Serve,
+        face: Face::Serve(listening.as_ref().map(Listening::address)),
         interest: Interest::only(ListMethod::Resources).with(ListMethod::ResourceTemplates),
         live: true,
         settings: options.settings,
@@ -154,7 +161,8 @@ async fn serve(options: ServeOptions) -> Result<Option<Signal>, ServeError> {
     }
 
     let end = CancellationToken::new();
-    let desk = Desk::new(engine.handle(), options.wait, read_within);
+    let over = options.within.map(|within| Instant::now() + within);
+    let desk = Desk::new(engine.handle(), options.wait, read_within, over);
     let blobs = Blobs::new(options.state_folder.as_deref());
     let (changes, watcher) = changes::changes(engine.handle());
     let watching = tokio::spawn(watcher.run());
@@ -168,15 +176,27 @@ async fn serve(options: ServeOptions) -> Result<Option<Signal>, ServeError> {
     tokio::pin!(served);
     let ended = tokio::select! {
         served = &mut served => served.map(|()| None),
-        signal = signal() => {
+        signal = signals.next() => {
             end.cancel();
             let ended = served.await;
             ended.and(signal.map(Some).map_err(ServeError::from))
+        }
+        () = until(over) => {
+            end.cancel();
+            served.await.map(|()| None)
         }
     };
     watching.abort();
     engine.shutdown(Ladder::BRISK).await;
     ended
+}
+
+/// Waits for the moment; for ever where there is none.
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => pending().await,
+    }
 }
 
 /// Bytes that nobody can guess.

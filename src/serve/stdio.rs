@@ -34,7 +34,10 @@ pub(super) async fn serve(handler: Handler, end: CancellationToken) -> Result<()
             ServerInitializeError::ConnectionClosed(_)
             | ServerInitializeError::TransportError { .. },
         ) => return Ok(()),
-        Err(error) => return Err(ServeError::Handshake(error.to_string())),
+        Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
+            return Err(ServeError::Handshake("its first message is no request"));
+        }
+        Err(_) => return Err(ServeError::Handshake("the handshake failed")),
     };
     unless_over(&end, running.waiting()).await;
     Ok(())

@@ -32,9 +32,7 @@ use crate::app::definition::Definition;
 use crate::app::engine::EngineOptions;
 use crate::domain::backoff::{Backoff, STABLE_AFTER};
 use crate::domain::server::Mask;
-use crate::domain::{
-    Epoch, EventKind, Failure, FailureKind, Generation, RefreshReport, ServerConfig,
-};
+use crate::domain::{Epoch, EventKind, Failure, FailureKind, Generation, RefreshReport};
 use crate::mcp::calls::{complete, get_prompt, read_resource};
 use crate::mcp::negotiate::Era;
 use crate::mcp::process::{Ladder, Launch};
@@ -327,7 +325,8 @@ impl ClientActor {
     fn live(&self, epoch: Epoch, opened: Opened) -> Live {
         let settings = &self.context.options.settings;
         let timeout = self
-            .config()
+            .definition
+            .config_for(self.context.options.face)
             .ok()
             .and_then(|config| config.traversal_timeout)
             .unwrap_or(settings.traversal_timeout);
@@ -471,7 +470,7 @@ impl ClientActor {
 
     fn connect(&mut self, retry: Option<Retry>) {
         self.shown.dirty = true;
-        let config = match self.config() {
+        let config = match self.definition.config_for(self.context.options.face) {
             Ok(config) => config,
             Err(failure) => {
                 self.stage = Stage::Resting(Rest::Failed(failure));
@@ -503,10 +502,6 @@ impl ClientActor {
             cancel: connecting.start(),
             retry,
         };
-    }
-
-    fn config(&self) -> Result<Arc<ServerConfig>, Failure> {
-        self.definition.config.get()
     }
 
     /// Nothing that is shown holds any more.

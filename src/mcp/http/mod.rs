@@ -9,6 +9,7 @@ mod exchange;
 mod headers;
 mod inbox;
 mod param_header;
+mod reach;
 mod sse;
 mod tls;
 mod wire;
@@ -32,6 +33,7 @@ use caller::Caller;
 use credentials::Credentials;
 use error::HttpFailure;
 pub(super) use param_header::misfit;
+pub use reach::leads_to;
 use sse::SseWire;
 use wire::HttpWire;
 

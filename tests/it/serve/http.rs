@@ -10,7 +10,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::support::fake::Script;
-use crate::support::program::{DEADLINE, Home, Ran};
+use crate::support::program::{DEADLINE, Home, Ran, remote, until};
 
 /// A mcpdeck that serves over HTTP.
 #[derive(Debug)]
@@ -289,13 +289,18 @@ fn the_65th_session_is_refused_until_one_ends() {
 
 /// The templates, asked for in the era without sessions.
 fn modern_call(server: &Server<'_>) -> Value {
+    modern_tool(server, "list_mcp_resource_templates")
+}
+
+/// The answer of a tool without arguments, asked for in the era without sessions.
+fn modern_tool(server: &Server<'_>, tool: &str) -> Value {
     let headers = [
         "MCP-Protocol-Version: 2026-07-28",
         "Mcp-Method: tools/call",
-        "Mcp-Name: list_mcp_resource_templates",
+        &format!("Mcp-Name: {tool}"),
     ];
     let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {
-        "name": "list_mcp_resource_templates", "arguments": {},
+        "name": tool, "arguments": {},
         "_meta": {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -330,4 +335,51 @@ fn an_open_stream_does_not_hold_up_the_end() {
     server.end();
     let mut rest = Vec::new();
     let _ = reader.read_to_end(&mut rest);
+}
+
+#[test]
+fn it_never_calls_itself() {
+    let home = Home::new();
+    sample(&home);
+    let server = Server::start(&home, &[], None);
+    let port = server.address.port();
+    let headers = format!(
+        "headers = {{ Authorization = 'Bearer {}' }}\n",
+        server.token
+    );
+    let urls = [
+        format!("http://127.0.0.1:{port}/mcp"),
+        format!("http://localhost:{port}/mcp"),
+        format!("http://127.1:{port}/mcp"),
+        // Nothing is read there but our own environment.
+        format!("http://${{NO_SUCH_VARIABLE:-127.0.0.1}}:{port}/mcp"),
+    ];
+    let mut tables = vec![home.table("x", &Script::legacy().sample())];
+    for (number, url) in urls.iter().enumerate() {
+        let table = remote(&format!("self{number}"), url);
+        tables.push(format!("{table}{headers}"));
+    }
+    let tables: Vec<&str> = tables.iter().map(String::as_str).collect();
+    home.configure(&tables);
+    let config = home.path(".config/mcpdeck/config.toml");
+    let message = format!(
+        "mcpdeck serve would start itself; remove it from {}",
+        config.display()
+    );
+    let mut servers = json!([]);
+    until("the config is read again", || {
+        let mut answer = modern_tool(&server, "list_mcp_servers");
+        servers = answer["result"]["structuredContent"]["servers"].take();
+        servers.as_array().unwrap().len() == 1 + urls.len()
+    });
+    for server in &servers.as_array().unwrap()[1..] {
+        assert_eq!(server["status"], "failed", "{server}");
+        assert_eq!(server["error"]["kind"], "config", "{server}");
+        assert_eq!(server["error"]["message"], message);
+    }
+    // None of them has opened a session.
+    for number in 1..=64 {
+        assert_eq!(server.initialize().status, 200, "session {number}");
+    }
+    server.end();
 }

@@ -59,6 +59,35 @@ fn what_was_asked_before_the_end_of_the_input_is_still_answered() {
     assert_eq!(client.wait().code, Some(0));
 }
 
+#[test]
+fn a_run_may_be_bounded_and_a_call_under_way_is_answered_before_its_end() {
+    let home = Home::new();
+    home.configure(&[
+        &home.table("x", &Script::legacy().sample()),
+        &home.table("mute", &Script::legacy().on("*", Reply::silence())),
+    ]);
+    let mut client = Client::start(&home, &["--timeout", "2s"]);
+    let answer = client.templates();
+    assert_eq!(answer.values("resourceTemplates", "server"), ["x"]);
+    let line = answer.block(1);
+    let start = "Server \"mute\" is not connected (connecting: not ready after ";
+    assert!(line.starts_with(start), "{line}");
+    // Its stdin is still open.
+    assert_eq!(client.wait().code, Some(0));
+}
+
+#[test]
+fn a_client_that_does_not_begin_as_one_is_wrong_usage() {
+    let home = Home::new();
+    home.configure(&[&home.table("x", &stubborn())]);
+    let mut client = Client::silent(&home, &[], Era::Legacy);
+    client.notify("notifications/initialized");
+    let ran = client.wait();
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    let message = "the client did not begin as an MCP client does: its first message is no request";
+    assert_eq!(ran.stderr, format!("mcpdeck: {message}\n"));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_it_and_its_servers() {
