@@ -26,10 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::handler::Handler;
 use super::sessions::{REFUSED, SESSIONS, Sessions};
-use super::{ServeError, hex, random};
-
-/// The most bytes of one request.
-const REQUEST: usize = 1024 * 1024;
+use super::{REQUEST, ServeError, hex, random};
 
 /// How long open responses may take to end when we do.
 const LAST_ANSWERS: Duration = Duration::from_millis(300);

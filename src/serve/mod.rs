@@ -9,6 +9,7 @@ mod address;
 mod blobs;
 mod changes;
 mod desk;
+mod gate;
 mod handler;
 mod http;
 mod itself;
@@ -43,6 +44,9 @@ use blobs::Blobs;
 use desk::Desk;
 use handler::Handler;
 use http::Listening;
+
+/// The most bytes of one request. A longer one is refused over HTTP, and dropped on stdin.
+const REQUEST: usize = 1024 * 1024;
 
 /// What is served, and how.
 #[derive(Debug)]

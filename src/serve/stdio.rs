@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::ServeError;
+use super::gate::Gate;
 use super::handler::Handler;
+use super::{REQUEST, ServeError};
 
 /// How long answers that are under way may take after the end of the input, or a signal.
 const LAST_ANSWERS: Duration = Duration::from_millis(200);
@@ -24,7 +26,9 @@ pub(super) async fn serve(handler: Handler, end: CancellationToken) -> Result<()
         inner: reader,
         end: end.clone(),
     };
-    let Some(begun) = unless_over(&end, handler.serve((reader, writer))).await else {
+    let pipes = AsyncRwTransport::new_server(reader, writer).with_max_line_length(REQUEST);
+    let gate = Gate::new(pipes, end.clone());
+    let Some(begun) = unless_over(&end, handler.serve(gate)).await else {
         return Ok(());
     };
     let running = match begun {
