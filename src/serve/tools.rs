@@ -284,6 +284,26 @@ mod tests {
     }
 
     #[test]
+    fn every_type_in_a_schema_is_one_word() {
+        fn check(schema: &Value) {
+            if let Some(object) = schema.as_object() {
+                for (key, value) in object {
+                    assert!(key != "type" || value.is_string(), "{schema}");
+                    check(value);
+                }
+            }
+            schema.as_array().into_iter().flatten().for_each(check);
+        }
+        for tool in TOOLS.iter() {
+            // Some clients refuse a list of types.
+            check(&Value::Object((*tool.input_schema).clone()));
+            check(&Value::Object(
+                (**tool.output_schema.as_ref().unwrap()).clone(),
+            ));
+        }
+    }
+
+    #[test]
     fn arguments_are_strings_or_null_and_known() {
         let check = |given: Value, known: &[&str], expected: Result<Option<&str>, &str>| {
             let object = given.as_object().unwrap();

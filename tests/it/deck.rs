@@ -13,6 +13,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use serde_json::{Value, json};
 use vt100::{MouseProtocolMode, Parser, Screen};
 
+use super::serve::client::Client;
 use super::support::fake::Script;
 use super::support::program::{DEADLINE, Home, shell, until};
 
@@ -568,4 +569,28 @@ fn nothing_hostile_gets_to_the_terminal() {
         assert!(!text.contains(hidden), "{hidden:?} is in the output");
     }
     home.assert_nothing_left();
+}
+
+#[test]
+fn a_serving_mcpdeck_beside_it_has_its_own_servers() {
+    let home = home();
+    let mut deck = Terminal::deck(&home, &[]);
+    deck.line_with(&["notes", "connected"]);
+    let mut client = Client::start(&home, &[]);
+    assert_eq!(
+        client.resources().values("resources", "name"),
+        ["one", "two", "three"]
+    );
+    let starts = || home.read("notes.log").matches("\"started\"").count();
+    assert_eq!(starts(), 2);
+    // Neither ends the other's.
+    deck.press("q");
+    assert_eq!(deck.code(), 0);
+    let read = client.read("notes", "note:///one");
+    assert_eq!(
+        read.structured()["contents"][0]["text"],
+        "content of note:///one"
+    );
+    assert_eq!(starts(), 2);
+    client.end();
 }

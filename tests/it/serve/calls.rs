@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::client::Client;
-use crate::support::fake::{Action, Listing, Reply, Script};
+use crate::support::fake::{Action, Listing, Page, Reply, Rule, Script};
 use crate::support::launch::http_server;
 use crate::support::program::{Home, remote, until};
 
@@ -48,11 +48,16 @@ fn a_server_with_only_templates_becomes_visible_without_a_read() {
     assert_eq!(answer.structured()["resources"], json!([]));
     client.end();
     assert_eq!(counts(&home, "files", LISTS_AND_READ), [1, 1, 0]);
-    // Nothing is asked that is not served.
-    let asked = home.asked("files");
-    assert!(
-        !asked.iter().any(|method| method == "tools/list"),
-        "{asked:?}"
+    // Nothing else is asked: no tools, which are not served, and nothing is read or completed.
+    assert_eq!(
+        home.asked("files"),
+        [
+            "server/discover",
+            "initialize",
+            "notifications/initialized",
+            "resources/list",
+            TEMPLATES
+        ]
     );
 }
 
@@ -93,6 +98,28 @@ fn unknown_templates_are_an_empty_list_and_every_other_failure_is_named() {
     }
     check("resources/list", -32601, true);
     check("resources/list", -32603, true);
+
+    // That code on a later page is a failure, too.
+    let home = Home::new();
+    let pages = vec![
+        Page::more(
+            vec![json!({"uriTemplate": "fake:///{a}", "name": "a"})],
+            "next",
+        ),
+        Page::last(vec![json!({"uriTemplate": "fake:///{b}", "name": "b"})]),
+    ];
+    let second = Rule::on(TEMPLATES, Reply::error(-32601, "that failed"));
+    let script = Script::legacy()
+        .sample()
+        .templates(pages)
+        .rule(second.params(json!({"cursor": "next"})));
+    home.configure(&[&home.table("x", &script)]);
+    let mut client = Client::start(&home, &[]);
+    let answer = client.templates();
+    assert_eq!((answer.block(0), answer.is_error()), ("[]", true));
+    let line = "x: resources/templates/list: error -32601: that failed";
+    assert_eq!(answer.block(1), line);
+    client.end();
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A client of `mcpdeck serve` that sends what it is told and keeps what it gets.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -18,6 +19,8 @@ pub struct Client<'a> {
     messages: Receiver<Value>,
     era: Era,
     last_id: u64,
+    /// The tools as they are listed, once one was called.
+    schemas: Vec<Value>,
     /// Notifications that came while something else was waited for.
     notifications: Vec<Value>,
 }
@@ -37,15 +40,20 @@ impl<'a> Client<'a> {
     /// Starts `mcpdeck serve` with these arguments and shakes hands in the era of `initialize`.
     pub fn start(home: &'a Home, args: &[&str]) -> Self {
         let mut client = Self::silent(home, args, Era::Legacy);
+        client.shake_hands();
+        client
+    }
+
+    /// Shakes hands in the era of `initialize`.
+    pub fn shake_hands(&mut self) {
         let params = json!({
             "protocolVersion": "2025-11-25",
             "capabilities": {},
             "clientInfo": {"name": "test", "version": "1"},
         });
-        let result = client.ask("initialize", params);
+        let result = self.ask("initialize", params);
         assert_eq!(result["protocolVersion"], "2025-11-25");
-        client.notify("notifications/initialized");
-        client
+        self.notify("notifications/initialized");
     }
 
     /// Starts it for the later era, which has no handshake.
@@ -84,13 +92,19 @@ impl<'a> Client<'a> {
             messages,
             era,
             last_id: 0,
+            schemas: Vec::new(),
             notifications: Vec::new(),
         }
     }
 
     pub fn send(&mut self, message: &Value) {
+        self.line(&message.to_string());
+    }
+
+    /// Sends a line, whatever it is.
+    pub fn line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("stdin is open");
-        writeln!(stdin, "{message}").expect("it is read");
+        writeln!(stdin, "{line}").expect("it is read");
     }
 
     pub fn notify(&mut self, method: &str) {
@@ -124,6 +138,20 @@ impl<'a> Client<'a> {
         }
     }
 
+    /// The answers to these requests, as they come.
+    pub fn answers_to(&mut self, ids: &[u64]) -> Vec<Value> {
+        let mut open: BTreeSet<u64> = ids.iter().copied().collect();
+        let mut answers = Vec::new();
+        while !open.is_empty() {
+            let message = self.next();
+            if let Some(id) = message["id"].as_u64() {
+                assert!(open.remove(&id), "an answer to nothing: {message}");
+                answers.push(message);
+            }
+        }
+        answers
+    }
+
     /// The result of a request.
     pub fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.begin(method, params);
@@ -140,9 +168,18 @@ impl<'a> Client<'a> {
         message["error"].take()
     }
 
-    /// The answer of a tool.
+    /// The answer of a tool. Its structured content has to be as the tool's schema says.
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Answer {
-        Answer(self.ask("tools/call", json!({"name": tool, "arguments": arguments})))
+        let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+        if self.schemas.is_empty() {
+            let listed = self.ask("tools/list", json!({}));
+            self.schemas = listed["tools"].as_array().unwrap().clone();
+        }
+        if let Some(structured) = answer.get("structuredContent") {
+            let named = self.schemas.iter().find(|listed| listed["name"] == tool);
+            validate(structured, &named.unwrap()["outputSchema"]);
+        }
+        Answer(answer)
     }
 
     pub fn templates(&mut self) -> Answer {
@@ -210,6 +247,17 @@ impl<'a> Client<'a> {
         let took = start.elapsed();
         assert_eq!(ran.code, Some(0), "{ran:?}");
         assert!(took.as_millis() < 1_000, "{took:?}");
+    }
+}
+
+fn validate(value: &Value, schema: &Value) {
+    const URL: &str = "https://mcpdeck.invalid/schema";
+    let mut compiler = boon::Compiler::new();
+    compiler.add_resource(URL, schema.clone()).unwrap();
+    let mut schemas = boon::Schemas::new();
+    let index = compiler.compile(URL, &mut schemas).unwrap();
+    if let Err(error) = schemas.validate(value, index) {
+        panic!("{error:#}\n{value:#}");
     }
 }
 

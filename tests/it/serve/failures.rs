@@ -4,7 +4,8 @@ use serde_json::json;
 
 use super::client::Client;
 use crate::support::fake::{Reply, Script};
-use crate::support::program::Home;
+use crate::support::launch::http_server;
+use crate::support::program::{Home, remote};
 
 #[test]
 fn one_of_ten_servers_fails_and_nine_are_whole() {
@@ -76,6 +77,81 @@ fn an_unknown_server_is_told_the_known_ones() {
         !asked.iter().any(|method| method.starts_with("resources/")),
         "{asked:?}"
     );
+}
+
+#[test]
+fn nothing_there_beside_a_failure_is_an_empty_list_and_no_error() {
+    let home = Home::new();
+    let empty = Script::legacy()
+        .named("resources/list", &[])
+        .named("resources/templates/list", &[]);
+    home.configure(&[
+        &home.table("empty", &empty),
+        "[servers.gone]\ncommand = 'no-such-command'\n",
+    ]);
+    let mut client = Client::start(&home, &[]);
+    for answer in [client.templates(), client.resources()] {
+        assert_eq!((answer.block(0), answer.is_error()), ("[]", false));
+        let line = answer.block(1);
+        assert!(
+            line.starts_with("Server \"gone\" is not connected (failed: "),
+            "{line}"
+        );
+    }
+    client.end();
+}
+
+#[test]
+fn what_is_switched_off_or_not_approved_is_no_failure_until_it_is_asked_for() {
+    let home = Home::new();
+    let table = home.table("off", &Script::legacy().sample());
+    home.configure(&[&format!("{table}enabled = false\n")]);
+    home.write(
+        "work/.mcpdeck.toml",
+        &home.table("new", &Script::legacy().sample()),
+    );
+    let mut client = Client::start(&home, &[]);
+    let answer = client.templates();
+    assert_eq!(answer.block(0), "No resource templates found.");
+    assert_eq!((answer.blocks(), answer.is_error()), (1, false));
+    assert_eq!(
+        answer.structured()["servers"],
+        json!([
+            {"name": "off", "status": "disabled", "error": null},
+            {"name": "new", "status": "untrusted", "error": null},
+        ])
+    );
+    for (name, status) in [("off", "disabled"), ("new", "untrusted")] {
+        let message = format!("Server \"{name}\" is not connected ({status})");
+        assert_eq!(client.templates_of(name).message(), message);
+        assert_eq!(client.read(name, "fake:///one").message(), message);
+        let uri = format!("mcpdeck://{name}/r/x");
+        let error = client.error("resources/read", json!({"uri": uri}));
+        assert_eq!(error["message"], message);
+    }
+    client.end();
+    assert_eq!(home.read("off.log") + &home.read("new.log"), "");
+}
+
+#[test]
+fn a_server_that_wants_a_log_in_is_named() {
+    let home = Home::new();
+    let mut script = Script::legacy().sample();
+    script.http.bearer = Some("right-token".to_owned());
+    let (address, _fake) = http_server(script);
+    home.configure(&[
+        &remote("closed", &format!("http://{address}/mcp")),
+        &home.table("open", &Script::legacy().sample()),
+    ]);
+    let mut client = Client::start(&home, &[]);
+    let answer = client.templates();
+    assert_eq!(answer.values("resourceTemplates", "server"), ["open"]);
+    let line = answer.block(1).to_owned();
+    let start = "Server \"closed\" is not connected (needs-auth: ";
+    assert!(line.starts_with(start), "{line}");
+    assert_eq!(answer.structured()["errors"][0]["kind"], "auth");
+    assert_eq!(client.read("closed", "fake:///one").message(), line);
+    client.end();
 }
 
 #[test]

@@ -108,6 +108,26 @@ impl<'a> Server<'a> {
         }
     }
 
+    /// Opens a stream of events as a client that is let in, with more header lines.
+    fn stream(&self, method: &str, headers: &[&str], body: &str) -> BufReader<TcpStream> {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
+        let lines: String = headers.iter().map(|line| format!("{line}\r\n")).collect();
+        let request = format!(
+            "{method} /mcp HTTP/1.1\r\nHost: {}\r\n{}\r\n{lines}Content-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
+            self.address,
+            self.authorization(),
+            body.len(),
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        assert!(line.starts_with("HTTP/1.1 200"), "{line}");
+        reader
+    }
+
     /// Sends a message as a client that is let in, with more header lines.
     fn message(&self, headers: &[&str], message: &Value) -> Response {
         let host = format!("Host: {}", self.address);
@@ -287,6 +307,15 @@ fn the_65th_session_is_refused_until_one_ends() {
     );
 }
 
+/// What every request of the later era says of its client.
+fn meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}
+
 /// The templates, asked for in the era without sessions.
 fn modern_call(server: &Server<'_>) -> Value {
     modern_tool(server, "list_mcp_resource_templates")
@@ -301,11 +330,7 @@ fn modern_tool(server: &Server<'_>, tool: &str) -> Value {
     ];
     let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {
         "name": tool, "arguments": {},
-        "_meta": {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {},
-        },
+        "_meta": meta(),
     }});
     let answer = server.message(&headers, &call);
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -320,18 +345,7 @@ fn an_open_stream_does_not_hold_up_the_end() {
     let server = Server::start(&home, &[], None);
     let session = server.initialize();
     let session = session.header("mcp-session-id").unwrap();
-    let mut stream = TcpStream::connect(server.address).unwrap();
-    stream.set_read_timeout(Some(DEADLINE)).unwrap();
-    let request = format!(
-        "GET /mcp HTTP/1.1\r\nHost: {}\r\n{}\r\nMcp-Session-Id: {session}\r\nAccept: text/event-stream\r\n\r\n",
-        server.address,
-        server.authorization(),
-    );
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut line = String::new();
-    let mut reader = BufReader::new(stream);
-    reader.read_line(&mut line).unwrap();
-    assert!(line.starts_with("HTTP/1.1 200"), "{line}");
+    let mut reader = server.stream("GET", &[&format!("Mcp-Session-Id: {session}")], "");
     server.end();
     let mut rest = Vec::new();
     let _ = reader.read_to_end(&mut rest);
@@ -381,5 +395,50 @@ fn it_never_calls_itself() {
     for number in 1..=64 {
         assert_eq!(server.initialize().status, 200, "session {number}");
     }
+    server.end();
+}
+
+/// Reads until a line has the text.
+fn read_until(reader: &mut BufReader<TcpStream>, text: &str) {
+    let mut line = String::new();
+    while !line.contains(text) {
+        line.clear();
+        assert!(reader.read_line(&mut line).unwrap() > 0, "no {text}");
+    }
+}
+
+#[test]
+fn changes_are_told_on_streams_of_both_eras() {
+    const CHANGED: &str = "notifications/resources/list_changed";
+    let home = Home::new();
+    let table = |name: &str| home.table(name, &Script::legacy().named("resources/list", &[name]));
+    let (one, two) = (table("one"), table("two"));
+    home.configure(&[&one]);
+    let server = Server::start(&home, &[], None);
+    let answer = modern_call(&server);
+    assert_eq!(answer["result"]["isError"], false);
+
+    let opened = server.initialize();
+    let session = format!(
+        "Mcp-Session-Id: {}",
+        opened.header("mcp-session-id").unwrap()
+    );
+    let mut legacy = server.stream("GET", &[&session], "");
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(server.message(&[&session], &initialized).status, 202);
+
+    let headers = [
+        "MCP-Protocol-Version: 2026-07-28",
+        "Mcp-Method: subscriptions/listen",
+    ];
+    let listen = json!({"jsonrpc": "2.0", "id": 4, "method": "subscriptions/listen", "params": {
+        "notifications": {"resourcesListChanged": true}, "_meta": meta(),
+    }});
+    let mut modern = server.stream("POST", &headers, &listen.to_string());
+    read_until(&mut modern, "notifications/subscriptions/acknowledged");
+
+    home.configure(&[&one, &two]);
+    read_until(&mut legacy, CHANGED);
+    read_until(&mut modern, CHANGED);
     server.end();
 }

@@ -1,8 +1,10 @@
 //! The face for models, as the contract has it: the real binary, spoken to as a client does.
 
+#[cfg(target_os = "linux")]
+mod attacks;
 mod calls;
 mod changes;
-mod client;
+pub mod client;
 mod failures;
 pub mod http;
 mod native;

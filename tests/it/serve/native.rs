@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::client::Client;
-use crate::support::fake::{Listing, Reply, Script};
+use crate::support::fake::{Action, Listing, Reply, Script};
 use crate::support::program::{Home, table};
 
 const TEMPLATES: &str = "resources/templates/list";
@@ -68,6 +68,34 @@ fn lists_come_in_pages_of_1_000_over_all_servers() {
     let page = client.ask("resources/list", json!({}));
     let error = client.error(TEMPLATES, json!({"cursor": page["nextCursor"]}));
     assert_eq!(error["code"], -32602);
+    client.end();
+}
+
+#[test]
+fn a_cursor_is_no_longer_good_when_the_list_has_changed() {
+    let home = Home::new();
+    let change = Reply::default()
+        .before(Action::set_pages(
+            "resources/list",
+            Listing::generated(2_500, 500),
+        ))
+        .before(Action::list_changed("resources", 1));
+    let script = Script::legacy()
+        .generated("resources/list", 1_500, 500)
+        .read("fake:///change", change);
+    home.configure(&[&home.table("x", &script)]);
+    let mut client = Client::start(&home, &[]);
+    let first = client.ask("resources/list", json!({}));
+    let params = json!({"cursor": first["nextCursor"]});
+    let second = client.ask("resources/list", params.clone());
+    assert_eq!(second["resources"].as_array().unwrap().len(), 500);
+    client.read("x", "fake:///change");
+    let error = client.error("resources/list", params);
+    assert_eq!(error["code"], -32602);
+    let message = "Invalid cursor: the list has changed; start again without one";
+    assert_eq!(error["message"], message);
+    let (_, sizes) = pages(&mut client, "resources/list", "resources");
+    assert_eq!(sizes, [1_000, 1_000, 500]);
     client.end();
 }
 
