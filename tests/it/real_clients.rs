@@ -21,7 +21,10 @@ const WELCOME: &str = "mcpdeck://demo/r/demo%3A%2F%2Fwelcome";
 /// Who drives, and how it is started.
 #[derive(Debug, Clone, Copy)]
 enum Driver {
+    /// With version 2 of the SDK.
     Python(&'static str),
+    /// With version 1 of the SDK.
+    PythonV1(&'static str),
     TypeScript(&'static str),
 }
 
@@ -89,7 +92,9 @@ impl Setup {
 
     fn walk(&self, driver: Driver, mode: &str, way: Way<'_>) -> Result<Value> {
         let script = match driver {
-            Driver::Python(script) | Driver::TypeScript(script) => script,
+            Driver::Python(script) | Driver::PythonV1(script) | Driver::TypeScript(script) => {
+                script
+            }
         };
         let script = self.clients().join(script).display().to_string();
         let mut args = vec![script, mode.to_owned()];
@@ -106,6 +111,7 @@ impl Setup {
         }
         match driver {
             Driver::Python(_) => self.run(&self.installed.join("venv/bin/python"), &args),
+            Driver::PythonV1(_) => self.run(&self.installed.join("venv-mcp1/bin/python"), &args),
             Driver::TypeScript(_) => self.run(&self.node(), &args),
         }
     }
@@ -188,8 +194,9 @@ const MODERN: &str = "2026-07-28";
 
 #[test]
 #[ignore = "needs the clients of tests/real, see .ci/run"]
-fn the_official_python_client_drives_it_in_both_eras() -> Result<()> {
+fn the_official_python_clients_drive_it_in_both_eras() -> Result<()> {
     let setup = Setup::new()?;
+    setup.check(Driver::PythonV1("sdk_v1.py"), "legacy", LEGACY)?;
     setup.check(Driver::Python("sdk.py"), "legacy", LEGACY)?;
     setup.check(Driver::Python("sdk.py"), "auto", MODERN)
 }
