@@ -278,6 +278,30 @@ async fn demand(rig: &Rig) -> Demand {
     client.demand(Group::Tools, deadline).await.unwrap()
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_demand_does_not_start_the_lists_earlier_and_shares_them() {
+    let check = async |reply: Reply, released: bool| {
+        let options = rig::live();
+        let (rig, fake) = start(options, modern().on(LISTEN, reply)).await;
+        rig.until("connected", |server| server.status.word() == "connected")
+            .await;
+        let (demanded, ()) = tokio::join!(demand(&rig), async {
+            rig.pass(Duration::from_millis(1_900)).await;
+            assert_eq!(fake.count(TOOLS).await + fake.count(RESOURCES).await, 0);
+            if released {
+                fake.send(Action::release(LISTEN)).await;
+            }
+        });
+        assert_eq!(demanded.catalog.tools.items.len(), 1);
+        assert_eq!(demanded.error, None);
+        rig.pass(Duration::from_secs(10)).await;
+        assert_eq!(fake.count(TOOLS).await, 1);
+        rig.end().await;
+    };
+    check(Reply::hold(), true).await;
+    check(Reply::silence(), false).await;
+}
+
 /// How often the tools were asked for when a demand comes before and after 5 s.
 async fn asked_around_ttl(script: Script, protocol: ProtocolChoice) -> [usize; 3] {
     let mut rig = Rig::start(rig::live());
