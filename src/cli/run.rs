@@ -76,6 +76,7 @@ pub fn prepare(args: &Args) -> Result<Prepared, Exit> {
 }
 
 /// What is to be loaded by what the command line says.
+#[must_use]
 pub fn load_request(args: &Args, settings_only: bool) -> LoadRequest {
     LoadRequest {
         files: args.global.config.clone(),

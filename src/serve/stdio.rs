@@ -28,7 +28,7 @@ pub(super) async fn serve(handler: Handler, end: CancellationToken) -> Result<()
     };
     let pipes = AsyncRwTransport::new_server(reader, writer).with_max_line_length(REQUEST);
     let gate = Gate::new(pipes, end.clone());
-    let Some(begun) = unless_over(&end, handler.serve(gate)).await else {
+    let Some(begun) = unless_over(&end, Box::pin(handler.serve(gate))).await else {
         return Ok(());
     };
     let running = match begun {

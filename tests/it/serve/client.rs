@@ -173,7 +173,7 @@ impl<'a> Client<'a> {
         let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
         if self.schemas.is_empty() {
             let listed = self.ask("tools/list", json!({}));
-            self.schemas = listed["tools"].as_array().unwrap().clone();
+            self.schemas.clone_from(listed["tools"].as_array().unwrap());
         }
         if let Some(structured) = answer.get("structuredContent") {
             let named = self.schemas.iter().find(|listed| listed["name"] == tool);

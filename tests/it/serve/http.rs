@@ -112,7 +112,7 @@ impl<'a> Server<'a> {
     fn stream(&self, method: &str, headers: &[&str], body: &str) -> BufReader<TcpStream> {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
-        let lines: String = headers.iter().map(|line| format!("{line}\r\n")).collect();
+        let lines = [headers, &[""]].concat().join("\r\n");
         let request = format!(
             "{method} /mcp HTTP/1.1\r\nHost: {}\r\n{}\r\n{lines}Content-Type: application/json\r\n\
              Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",

@@ -10,4 +10,5 @@ pub mod http;
 mod native;
 mod process;
 mod reading;
+mod readme;
 mod size;
