@@ -135,8 +135,13 @@ async fn has_place(places: &Semaphore, end: &CancellationToken) -> bool {
 fn has_hung_up() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdin = std::io::stdin();
-    let mut polled = [PollFd::new(&stdin, PollFlags::empty())];
-    let gone = PollFlags::HUP | PollFlags::ERR;
+    // Node gives its children sockets: the end of their input is a half-closed one.
+    #[cfg(target_os = "linux")]
+    let half = PollFlags::RDHUP;
+    #[cfg(not(target_os = "linux"))]
+    let half = PollFlags::empty();
+    let mut polled = [PollFd::new(&stdin, half)];
+    let gone = half | PollFlags::HUP | PollFlags::ERR;
     poll(&mut polled, Some(&Timespec::default())).is_ok() && polled[0].revents().intersects(gone)
 }
 

@@ -1,8 +1,10 @@
 //! Clients in front and servers behind that do everything wrong: it stays up, small and prompt.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::fd::AsFd;
-use std::process::{Child, ChildStdin, Stdio};
+use std::io::{BufRead as _, BufReader, Write as _, pipe};
+use std::net::Shutdown;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Stdio};
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -155,29 +157,31 @@ fn cancelled_calls_are_cancelled_at_the_server_and_free_their_places() {
     );
 }
 
-/// A client that asks and asks, and reads no answer. Returns it once it is not read any more.
-fn deaf(home: &Home) -> (Child, ChildStdin) {
+/// Starts it with these ends of its stdin and stdout for a client that asks and asks on the other
+/// end, and reads no answer. Returns once the client is not read any more.
+fn deaf(home: &Home, stdin: OwnedFd, stdout: OwnedFd, asks: impl AsFd) -> Child {
     let mut command = home.program(&["serve"]);
-    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    rustix::io::ioctl_fionbio(&stdin, true).unwrap();
+    command.stdin(stdin).stdout(stdout);
+    let child = command.spawn().unwrap();
+    rustix::io::ioctl_fionbio(&asks, true).unwrap();
     let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "deaf", "version": "1"},
     }});
-    writeln!(stdin, "{hello}").unwrap();
+    let mut line = format!("{hello}\n");
     let mut sent = 0;
-    let mut number = 0;
-    loop {
-        number += 1;
-        let call = json!({"jsonrpc": "2.0", "id": number, "method": "tools/list"});
-        match stdin.write(format!("{call}\n").as_bytes()) {
+    for number in 1.. {
+        match rustix::io::write(&asks, line.as_bytes()) {
             Ok(bytes) => sent += bytes,
-            Err(_) if !is_read(&stdin) => return (child, stdin),
+            Err(_) if !is_read(&asks) => break,
             Err(_) => {}
         }
         assert!(sent < 8 << 20, "it reads on and on");
+        let call = json!({"jsonrpc": "2.0", "id": number, "method": "tools/list"});
+        line = format!("{call}\n");
     }
+    assert!(peak(child.id()) < 64, "{} MiB", peak(child.id()));
+    child
 }
 
 /// Whether somebody reads the pipe within a second.
@@ -193,22 +197,33 @@ fn is_read(stdin: impl AsFd) -> bool {
 #[test]
 fn a_client_that_reads_nothing_is_not_read_either_and_cannot_hold_up_the_end() {
     let home = sample();
-    // Its end of our stdin is closed.
-    let (child, stdin) = deaf(&home);
-    assert!(peak(child.id()) < 64, "{} MiB", peak(child.id()));
+    let pipes = || {
+        let ((stdin, asks), (ear, stdout)) = (pipe().unwrap(), pipe().unwrap());
+        let child = deaf(&home, stdin.into(), stdout.into(), &asks);
+        (child, asks, ear)
+    };
+    // The client closes its end of our stdin.
+    let (child, asks, _ear) = pipes();
     let start = Instant::now();
-    drop(stdin);
+    drop(asks);
     ends(&home, child, 0, start);
-    // A signal.
-    let (child, _stdin) = deaf(&home);
+    // A signal comes.
+    let (child, _asks, _ear) = pipes();
     let start = Instant::now();
     let pid = i32::try_from(child.id()).unwrap();
     kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
     ends(&home, child, 143, start);
-    // Its end of our stdout is closed.
-    let (mut child, _stdin) = deaf(&home);
+    // The client closes its end of our stdout.
+    let (child, _asks, ear) = pipes();
     let start = Instant::now();
-    drop(child.stdout.take());
+    drop(ear);
+    ends(&home, child, 0, start);
+    // The client has sockets, as Node gives them, and closes half of one.
+    let (stdin, asks) = UnixStream::pair().unwrap();
+    let (_ear, stdout) = UnixStream::pair().unwrap();
+    let child = deaf(&home, stdin.into(), stdout.into(), &asks);
+    let start = Instant::now();
+    asks.shutdown(Shutdown::Write).unwrap();
     ends(&home, child, 0, start);
 }
 
