@@ -8,7 +8,6 @@ use std::cell::Cell;
 use std::io::{self, Write as _};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -21,15 +20,11 @@ use rmcp::transport::StreamableHttpService;
 use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use subtle::ConstantTimeEq;
 use tokio::net::TcpListener;
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::handler::Handler;
 use super::sessions::{REFUSED, SESSIONS, Sessions};
-use super::{REQUEST, ServeError, hex, random};
-
-/// How long open responses may take to end when we do.
-const LAST_ANSWERS: Duration = Duration::from_millis(300);
+use super::{REQUEST, ServeError, connections, hex, random};
 
 /// How HTTP is served.
 #[derive(Debug, Clone)]
@@ -98,11 +93,7 @@ impl Listening {
     }
 
     /// Serves until `end`.
-    pub(super) async fn serve(
-        self,
-        handler: Handler,
-        end: CancellationToken,
-    ) -> Result<(), ServeError> {
+    pub(super) async fn serve(self, handler: Handler, end: CancellationToken) {
         let config = StreamableHttpServerConfig::default()
             .with_max_request_body_bytes(REQUEST)
             .with_cancellation_token(end.child_token())
@@ -117,18 +108,7 @@ impl Listening {
         let router = Router::new()
             .route_service("/mcp", service)
             .layer(middleware::from_fn_with_state(door, guard));
-        let closing = end.clone();
-        let serving = axum::serve(self.listener, router)
-            .with_graceful_shutdown(async move { closing.cancelled().await });
-        let serving = serving.into_future();
-        tokio::pin!(serving);
-        let ended = tokio::select! {
-            ended = &mut serving => ended,
-            () = end.cancelled() => {
-                timeout(LAST_ANSWERS, serving).await.unwrap_or(Ok(()))
-            }
-        };
-        ended.map_err(ServeError::System)
+        connections::serve(self.listener, router, end).await;
     }
 }
 

@@ -8,6 +8,7 @@
 mod address;
 mod blobs;
 mod changes;
+mod connections;
 mod desk;
 mod gate;
 mod handler;
@@ -173,7 +174,10 @@ async fn serve(options: ServeOptions) -> Result<Option<Signal>, ServeError> {
     let handler = Handler::new(desk, blobs, changes, end.clone());
     let served = async {
         match listening {
-            Some(listening) => listening.serve(handler, end.clone()).await,
+            Some(listening) => {
+                listening.serve(handler, end.clone()).await;
+                Ok(())
+            }
             None => stdio::serve(handler, end.clone()).await,
         }
     };
