@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::support::fake::Script;
+use crate::support::fake::{Reply, Script};
 use crate::support::program::{DEADLINE, Home, Ran, remote, until};
 
 /// A mcpdeck that serves over HTTP.
@@ -110,6 +110,15 @@ impl<'a> Server<'a> {
 
     /// Opens a stream of events as a client that is let in, with more header lines.
     fn stream(&self, method: &str, headers: &[&str], body: &str) -> BufReader<TcpStream> {
+        let mut reader = BufReader::new(self.request(method, headers, body));
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        assert!(line.starts_with("HTTP/1.1 200"), "{line}");
+        reader
+    }
+
+    /// Sends a request as a client that is let in, with more header lines.
+    fn request(&self, method: &str, headers: &[&str], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
         let lines = [headers, &[""]].concat().join("\r\n");
@@ -121,11 +130,7 @@ impl<'a> Server<'a> {
             body.len(),
         );
         stream.write_all(request.as_bytes()).unwrap();
-        let mut reader = BufReader::new(stream);
-        let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
-        assert!(line.starts_with("HTTP/1.1 200"), "{line}");
-        reader
+        stream
     }
 
     /// Sends a message as a client that is let in, with more header lines.
@@ -440,5 +445,30 @@ fn changes_are_told_on_streams_of_both_eras() {
     home.configure(&[&one, &two]);
     read_until(&mut legacy, CHANGED);
     read_until(&mut modern, CHANGED);
+    server.end();
+}
+
+#[test]
+fn a_client_that_hangs_up_calls_off_what_it_asked() {
+    let home = Home::new();
+    let script = Script::legacy()
+        .sample()
+        .read("fake:///never", Reply::silence());
+    home.configure(&[&home.table("x", &script)]);
+    let server = Server::start(&home, &[], None);
+    let headers = [
+        "MCP-Protocol-Version: 2026-07-28",
+        "Mcp-Method: tools/call",
+        "Mcp-Name: read_mcp_resource",
+    ];
+    let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {
+        "name": "read_mcp_resource", "arguments": {"server": "x", "uri": "fake:///never"},
+        "_meta": meta(),
+    }});
+    let has = |method: &str| home.asked("x").iter().any(|asked| asked == method);
+    let asking = server.request("POST", &headers, &call.to_string());
+    until("the server is asked", || has("resources/read"));
+    drop(asking);
+    until("it is called off", || has("notifications/cancelled"));
     server.end();
 }

@@ -44,6 +44,7 @@ fn every_option_that_it_names_is_one() {
     let home = Home::new();
     let ran = home.run(&["serve", "--help"]);
     let help = ran.text(0);
+    assert!(help.contains("[default: 10s]"), "{help}");
     let options = section().split('`').filter(|text| text.starts_with("--"));
     let options: Vec<&str> = options.collect();
     assert!(options.len() >= 3, "{options:?}");
