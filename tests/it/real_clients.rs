@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
-use crate::serve::http::Server;
+use crate::serve::listening::Server;
 use crate::support::program::{Home, table, until, wait};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_mcpdeck");
