@@ -36,6 +36,7 @@ pub fn run(args: &Args, options: &ServeArgs) -> anyhow::Result<Exit> {
                     stand_in: None,
                 },
                 loaded: prepared.loaded,
+                quiet: args.global.quiet,
             }),
             http: options.http.map(|address| HttpOptions {
                 address,

@@ -27,20 +27,21 @@ pub use itself::{is_own_child, own_child_message};
 
 use std::fmt::Write as _;
 use std::future::pending;
-use std::io;
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::config_store::{Following, LoadRequest, Loaded, follow};
 use crate::app::signal::{Signal, Signals};
-use crate::app::{Definition, Engine, EngineOptions, Face, Ladder};
-use crate::domain::{Interest, ListMethod, Settings};
+use crate::app::{Definition, Engine, EngineHandle, EngineOptions, Face, Ladder};
+use crate::domain::{Event, EventKind, Interest, ListMethod, Settings};
 use blobs::Blobs;
 use desk::Desk;
 use handler::Handler;
@@ -77,6 +78,36 @@ pub struct Files {
     pub following: Following,
     /// What they said.
     pub loaded: Loaded,
+    /// Whether what becomes of their changes is kept off stderr.
+    pub quiet: bool,
+}
+
+impl Files {
+    /// Follows them until the engine ends.
+    async fn follow(self, engine: EngineHandle) {
+        let mut events = engine.events();
+        let latest = watch::Sender::new(Arc::new(self.loaded));
+        let following = follow(engine, self.request, self.following, latest);
+        tokio::pin!(following);
+        loop {
+            tokio::select! {
+                () = &mut following => return,
+                event = events.recv() => match event {
+                    Ok(event) if !self.quiet => tell(&event),
+                    Ok(_) | Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return,
+                },
+            }
+        }
+    }
+}
+
+/// Says on stderr what is to be known of the config. What servers do is for calls to tell.
+fn tell(event: &Event) {
+    if let (None, EventKind::Note(note)) = (&event.server, &event.kind) {
+        // If nobody reads it, there is nobody to tell.
+        let _ = writeln!(io::stderr().lock(), "mcpdeck: {note}");
+    }
 }
 
 /// Why serving could not begin.
@@ -156,13 +187,7 @@ async fn serve(options: ServeOptions) -> Result<Option<Signal>, ServeError> {
         .await;
 
     if let Some(files) = options.files {
-        let latest = watch::Sender::new(Arc::new(files.loaded));
-        tokio::spawn(follow(
-            engine.handle(),
-            files.request,
-            files.following,
-            latest,
-        ));
+        tokio::spawn(files.follow(engine.handle()));
     }
 
     let end = CancellationToken::new();

@@ -107,6 +107,16 @@ fn an_edit_of_the_config_adds_and_removes_servers() {
     }
     let unknown = "Server \"removed\" not found. Available servers: kept, added";
     assert_eq!(client.read("removed", "fake:///removed").message(), unknown);
+    // An edit that cannot be used changes nothing, and is told on stderr.
+    home.write(".config/mcpdeck/config.toml", "[servers.kept\n");
+    let told = client.said();
+    assert!(told.starts_with("mcpdeck: config reloaded: "), "{told}");
+    let told = client.said();
+    assert!(
+        told.starts_with("mcpdeck: config kept as it was: "),
+        "{told}"
+    );
+    assert_eq!(names(&mut client), ["kept", "added"]);
     client.end();
     assert_eq!(
         home.asked("kept")

@@ -17,6 +17,8 @@ pub struct Client<'a> {
     child: Child,
     stdin: Option<ChildStdin>,
     messages: Receiver<Value>,
+    /// The lines of its stderr, where they are asked for.
+    stderr: Option<Receiver<String>>,
     era: Era,
     last_id: u64,
     /// The tools as they are listed, once one was called.
@@ -90,6 +92,7 @@ impl<'a> Client<'a> {
             child,
             stdin,
             messages,
+            stderr: None,
             era,
             last_id: 0,
             schemas: Vec::new(),
@@ -218,6 +221,20 @@ impl<'a> Client<'a> {
             Err(RecvTimeoutError::Timeout) => panic!("no message within {DEADLINE:?}"),
             Err(RecvTimeoutError::Disconnected) => panic!("it has closed its stdout"),
         }
+    }
+
+    /// The next line that it says on stderr.
+    pub fn said(&mut self) -> String {
+        let stderr = self.stderr.get_or_insert_with(|| {
+            let stderr = BufReader::new(self.child.stderr.take().expect("stderr is piped"));
+            let (sender, lines) = channel();
+            thread::spawn(move || {
+                let mut lines = stderr.lines().map_while(Result::ok);
+                lines.try_for_each(|line| sender.send(line))
+            });
+            lines
+        });
+        stderr.recv_timeout(DEADLINE).expect("it says something")
     }
 
     /// Closes its stdin, and keeps on listening.
