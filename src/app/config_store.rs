@@ -26,7 +26,7 @@ use crate::domain::{ServerName, Settings};
 const PROJECT_FILES: [&str; 2] = [".mcpdeck.toml", ".mcp.json"];
 
 /// No config file is longer. `~/.claude.json` keeps whole histories and has megabytes.
-const LONGEST_FILE: u64 = 64 << 20;
+pub(super) const LONGEST_FILE: u64 = 64 << 20;
 
 /// What is to be loaded.
 #[derive(Debug, Clone)]
@@ -271,7 +271,7 @@ fn read_one(
     read(input).map(Some)
 }
 
-fn is_missing(error: &io::Error) -> bool {
+pub(super) fn is_missing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
@@ -287,7 +287,7 @@ pub fn read_env_file(path: &Path) -> io::Result<String> {
     read_text(path, 1 << 20)
 }
 
-fn read_text(path: &Path, longest: u64) -> io::Result<String> {
+pub(super) fn read_text(path: &Path, longest: u64) -> io::Result<String> {
     let mut text = String::new();
     let mut file = File::open(path)?.take(longest + 1);
     file.read_to_string(&mut text).map_err(|error| {

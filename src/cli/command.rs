@@ -128,6 +128,32 @@ Exit codes: 0 it is off, 2 the file cannot be written or is another tool's, 4 no
         /// The server
         name: String,
     },
+    /// Show the servers of other tools, and copy those of one to the config file
+    #[command(after_help = "\
+Examples:
+  mcpdeck import                          what there is, and whether it is new, equal or different
+  mcpdeck import cursor                   copy the servers of Cursor that are new
+  mcpdeck import .vscode/mcp.json --server docs --dry-run
+  mcpdeck import claude-code --secrets-to-env
+  mcpdeck import codex --replace
+
+Sources: claude-desktop, claude-code, cursor, windsurf, vscode, codex, gemini, zed, continue,
+opencode, or a file. Files of other tools are only read. Variables are copied, not their values.
+
+Exit codes: 0 copied or shown, 2 a file cannot be used or written, 4 no such server or source.")]
+    Import {
+        /// A tool or a file; without it nothing is copied
+        source: Option<String>,
+        /// Put them in the place of different servers of the same name
+        #[arg(long, requires = "source")]
+        replace: bool,
+        /// Write ${NAME} in the place of secrets, and say which variables to set
+        #[arg(long, requires = "source")]
+        secrets_to_env: bool,
+        /// Say what would be done, and write nothing
+        #[arg(long, requires = "source")]
+        dry_run: bool,
+    },
     /// Approve a server of a project file, so that it is started
     #[command(after_help = "\
 Examples:
@@ -298,6 +324,7 @@ impl Command {
             Self::Remove { .. }
             | Self::Enable { .. }
             | Self::Disable { .. }
+            | Self::Import { .. }
             | Self::Trust { .. }
             | Self::Config(_)
             | Self::Completions { .. }

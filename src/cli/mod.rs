@@ -7,6 +7,7 @@ mod config;
 mod edit;
 mod exit;
 mod hint;
+mod import;
 mod list;
 mod output;
 mod progress;
@@ -23,6 +24,7 @@ pub use run::{Prepared, complain, hint_if_empty, load_request, prepare};
 
 pub use config::WrongKeys;
 
+use crate::app::import::How;
 use clap::CommandFactory;
 use edit::Change;
 
@@ -41,6 +43,20 @@ pub fn run(args: &Args, wrong_keys: &WrongKeys) -> anyhow::Result<Exit> {
         Some(Command::Remove { name }) => Ok(edit::change(args, name, Change::Remove)),
         Some(Command::Enable { name }) => Ok(edit::change(args, name, Change::Enable)),
         Some(Command::Disable { name }) => Ok(edit::change(args, name, Change::Disable)),
+        Some(Command::Import {
+            source,
+            replace,
+            secrets_to_env,
+            dry_run,
+        }) => {
+            let how = How {
+                replace: *replace,
+                secrets_to_env: *secrets_to_env,
+                dry_run: *dry_run,
+            };
+            let source = source.as_deref();
+            import::run(args, import::Wanted { source, how })
+        }
         Some(Command::Trust { name, list, revoke }) => {
             trust::run(args, name.as_deref(), *list, revoke.as_deref())
         }

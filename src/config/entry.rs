@@ -45,6 +45,12 @@ impl Written {
         &self.text
     }
 
+    /// Its line in its file, from 1, if it stands in one.
+    #[must_use]
+    pub fn line(&self) -> Option<usize> {
+        self.spot.line()
+    }
+
     /// A problem of this text, at its place.
     #[must_use]
     pub fn problem(&self, kind: ProblemKind) -> ConfigProblem {

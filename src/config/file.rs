@@ -16,6 +16,7 @@ use super::settings::SettingsPatch;
 use super::source::{Source, Spot};
 use super::suggest::nearest;
 use super::tree::{Node, Pair, Value, parse_json, parse_toml};
+use super::yaml::parse_yaml;
 use super::{foreign, keys, server, settings};
 use crate::domain::{Origin, ServerName};
 
@@ -100,13 +101,27 @@ pub struct ConfigFile {
 /// servers is, or where the file has no servers of any known form. What is wrong inside the table
 /// of a server is kept in its [`Entry`].
 pub fn read(input: FileInput<'_>) -> Result<ConfigFile, ConfigError> {
+    let (reading, tree, syntax) = open(input)?;
+    match syntax {
+        Syntax::Yaml => {
+            let spot = Spot::new(&reading.source, &(0..1));
+            Err(spot.problem(ProblemKind::NoServers).into())
+        }
+        Syntax::Json => Ok(foreign::read(&reading, &tree, true)?),
+        Syntax::Toml if is_foreign(&tree) => Ok(foreign::read(&reading, &tree, false)?),
+        Syntax::Toml => Ok(reading.read_ours(&tree)?),
+    }
+}
+
+/// Parses the text, and keeps in mind what of it may be shown.
+pub(super) fn open(input: FileInput<'_>) -> Result<(Reading<'_>, Node, Syntax), ConfigProblem> {
     let text = input.text.strip_prefix('\u{feff}').unwrap_or(input.text);
     let path: Arc<Path> = input.path.into();
-    let json = is_json(input.path, text);
-    let parsed = if json {
-        parse_json(text)
-    } else {
-        parse_toml(text)
+    let syntax = Syntax::of(input.path, text);
+    let parsed = match syntax {
+        Syntax::Toml => parse_toml(text),
+        Syntax::Json => parse_json(text),
+        Syntax::Yaml => parse_yaml(text),
     };
     let tree = parsed.map_err(|error| {
         let source = Source::unparsed(Arc::clone(&path), text);
@@ -119,7 +134,7 @@ pub fn read(input: FileInput<'_>) -> Result<ConfigFile, ConfigError> {
             "keys" => Shown::Always,
             key => Shown::ByKey.below(key, &pair.value),
         };
-        hide(&pair.value, shown, &mut hidden);
+        hide(text, &pair.value, shown, &mut hidden);
     }
     let reading = Reading {
         source: Source::new(Arc::clone(&path), text, hidden),
@@ -127,10 +142,12 @@ pub fn read(input: FileInput<'_>) -> Result<ConfigFile, ConfigError> {
         role: input.role,
         environment: input.environment,
     };
-    if json || tree.get("mcp_servers").is_some() || tree.get("mcpServers").is_some() {
-        return Ok(foreign::read(&reading, &tree, json)?);
-    }
-    Ok(reading.read_ours(&tree)?)
+    Ok((reading, tree, syntax))
+}
+
+/// Whether the tree of a TOML file is another tool's.
+pub(super) fn is_foreign(tree: &Node) -> bool {
+    tree.get("mcp_servers").is_some() || tree.get("mcpServers").is_some()
 }
 
 /// A file that is being read: what every entry of it needs.
@@ -142,7 +159,7 @@ pub(super) struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn read_ours(&self, tree: &Node) -> Result<ConfigFile, ConfigProblem> {
+    pub(super) fn read_ours(&self, tree: &Node) -> Result<ConfigFile, ConfigProblem> {
         let top = tree.table().unwrap_or_default();
         if let Some(unknown) = top.iter().find(|pair| !OUR_TABLES.contains(&&*pair.key)) {
             let is_ours = top.iter().any(|pair| OUR_TABLES.contains(&&*pair.key));
@@ -259,11 +276,24 @@ impl Reading<'_> {
     }
 }
 
-fn is_json(path: &Path, text: &str) -> bool {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("json" | "jsonc" | "json5") => true,
-        Some("toml") => false,
-        _ => matches!(text.trim_start().chars().next(), Some('{' | '/')),
+/// How a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Syntax {
+    Toml,
+    Json,
+    Yaml,
+}
+
+impl Syntax {
+    /// What the extension says, else the first character.
+    fn of(path: &Path, text: &str) -> Self {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("json" | "jsonc" | "json5") => Self::Json,
+            Some("toml") => Self::Toml,
+            Some("yaml" | "yml") => Self::Yaml,
+            _ if matches!(text.trim_start().chars().next(), Some('{' | '/')) => Self::Json,
+            _ => Self::Toml,
+        }
     }
 }
 
@@ -293,21 +323,23 @@ impl Shown {
 }
 
 /// Collects the ranges of values that may be secrets.
-fn hide(node: &Node, shown: Shown, hidden: &mut Vec<Range<usize>>) {
+fn hide(text: &str, node: &Node, shown: Shown, hidden: &mut Vec<Range<usize>>) {
     match &node.value {
         Value::Table(pairs) => {
             for pair in pairs {
                 let shown = shown.below(&pair.key, &pair.value);
-                hide(&pair.value, shown, hidden);
+                hide(text, &pair.value, shown, hidden);
             }
         }
         Value::List(nodes) => {
             for node in nodes {
-                hide(node, shown, hidden);
+                hide(text, node, shown, hidden);
             }
         }
         Value::Text(_) if shown == Shown::Never => {
-            let range = node.span.start + 1..node.span.end.saturating_sub(1);
+            let written = text.get(node.span.clone()).unwrap_or_default();
+            let quotes = usize::from(written.starts_with(['"', '\'']));
+            let range = node.span.start + quotes..node.span.end.saturating_sub(quotes);
             if range.start < range.end {
                 hidden.push(range);
             }

@@ -95,7 +95,7 @@ pub(super) fn read(
 }
 
 /// Adds the servers; a later one of the same name takes the place of the former.
-fn add_all(reading: &Reading<'_>, file: &mut ConfigFile, pairs: &[Pair]) {
+pub(super) fn add_all(reading: &Reading<'_>, file: &mut ConfigFile, pairs: &[Pair]) {
     for pair in pairs {
         let (definition, enabled) = read_server(reading, file, pair);
         let entry = reading.entry(pair, definition, enabled, file.format);

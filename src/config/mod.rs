@@ -17,6 +17,7 @@ mod expand;
 mod fields;
 mod file;
 mod foreign;
+pub mod import;
 mod keys;
 mod merge;
 mod problem;
@@ -28,6 +29,7 @@ mod source;
 mod suggest;
 mod tree;
 mod trust;
+mod yaml;
 
 pub use adhoc::{AdHoc, adhoc};
 pub use duration::parse_duration;

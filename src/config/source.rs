@@ -122,6 +122,12 @@ impl Spot {
         }
     }
 
+    /// The line, from 1.
+    pub(super) fn line(&self) -> Option<usize> {
+        let (source, range) = self.at.as_ref()?;
+        Some(source.place(range).line)
+    }
+
     /// A problem at this place.
     pub(super) fn problem(&self, kind: ProblemKind) -> ConfigProblem {
         let place = self.at.as_ref().map(|(source, range)| source.place(range));

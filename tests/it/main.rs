@@ -18,6 +18,7 @@ mod deck;
 mod discovery;
 mod fake_server;
 mod http;
+mod import;
 #[cfg(target_os = "linux")]
 mod process;
 mod real;
