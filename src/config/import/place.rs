@@ -54,8 +54,8 @@ enum Base {
     Config,
     /// `~/.config` on every platform.
     Xdg,
-    /// What the variable names, else a folder below home.
-    Named(&'static str, &'static str),
+    /// What the variable names, else a folder below home, if there is one.
+    Named(&'static str, Option<&'static str>),
 }
 
 const USER: &[(Tool, Base, &str)] = &[
@@ -66,7 +66,7 @@ const USER: &[(Tool, Base, &str)] = &[
     ),
     (
         Tool::ClaudeCode,
-        Base::Named("CLAUDE_CONFIG_DIR", ""),
+        Base::Named("CLAUDE_CONFIG_DIR", None),
         CLAUDE_JSON,
     ),
     (Tool::Cursor, Base::Home, ".cursor/mcp.json"),
@@ -81,7 +81,7 @@ const USER: &[(Tool, Base, &str)] = &[
     (Tool::VsCode, Base::Data, "VSCodium/User/mcp.json"),
     (
         Tool::Codex,
-        Base::Named("CODEX_HOME", ".codex"),
+        Base::Named("CODEX_HOME", Some(".codex")),
         "config.toml",
     ),
     (Tool::Gemini, Base::Home, ".gemini/settings.json"),
@@ -213,9 +213,10 @@ impl Base {
             (Self::Data | Self::Config, Platform::Windows) => environment.path("APPDATA"),
             (Self::Data, Platform::MacOs) => Some(home()?.join("Library/Application Support")),
             (Self::Data, Platform::Unix) | (Self::Config | Self::Xdg, _) => xdg(),
-            (Self::Named(variable, below), _) => environment
-                .path(variable)
-                .or_else(|| Some(home()?.join(below))),
+            (Self::Named(variable, below), _) => environment.path(variable).or_else(|| {
+                let home = home()?;
+                Some(below.map_or_else(|| home.clone(), |below| home.join(below)))
+            }),
         }
     }
 }

@@ -42,9 +42,11 @@ const UNREAD: &[&str] = &[
     "includeTools",
     "name",
     "schema",
+    "settings",
     "source",
     "startup_timeout_ms",
     "tool_timeout_sec",
+    "tools",
     "trust",
     "version",
 ];
