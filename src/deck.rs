@@ -6,11 +6,11 @@ use std::io::{self, IsTerminal};
 use mcpdeck::app::config_store::{LoadRequest, Loaded};
 use mcpdeck::app::{Definition, EngineOptions, EngineThread, Face, Following, Ladder, Manager};
 use mcpdeck::cli::{self, Args, Exit};
-use mcpdeck::config::Keys;
+use mcpdeck::config::{ConfigProblem, Keys, ProblemKind};
 use mcpdeck::domain::{
     Interest, ProtocolChoice, ServerConfig, ServerName, StdioConfig, TransportConfig,
 };
-use mcpdeck::tui::keymap::Keymap;
+use mcpdeck::tui::keymap::{KeyError, Keymap, TABLE};
 use mcpdeck::tui::{self, DeckOptions, Ending};
 
 /// The name of the server that stands in for a config.
@@ -29,11 +29,11 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let loaded = &prepared.loaded;
     let mut settings = loaded.settings.clone();
     settings.ascii |= args.global.ascii;
-    let keys = key_lists(&loaded.keys);
-    if let Err(error) = Keymap::new(&keys) {
-        cli::complain(&error.to_string());
+    if let Some(problem) = wrong_keys(&loaded.keys) {
+        cli::complain(&problem.to_string());
         return Ok(Exit::Usage);
     }
+    let keys = key_lists(&loaded.keys);
     let demo = prepared.definitions.is_empty() && !prepared.adhoc;
     let servers = if demo {
         vec![demo_definition()?]
@@ -86,10 +86,23 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     }
 }
 
-/// What is wrong with the key lists of a config file, if something is.
-pub fn wrong_keys(keys: &Keys) -> Option<String> {
+/// What is wrong with the key lists of config files, if something is, and where.
+pub fn wrong_keys(keys: &Keys) -> Option<ConfigProblem> {
     let error = Keymap::new(&key_lists(keys)).err()?;
-    Some(error.to_string())
+    let told = || ProblemKind::Other(error.to_string());
+    let lists = || error.actions().into_iter().filter_map(|name| keys.of(name));
+    let wrong = lists().find_map(|list| {
+        let key = list.keys.iter().find(|key| error.is_about(key.text()))?;
+        Some(key.problem(told()))
+    });
+    let wrong = wrong.or_else(|| {
+        let list = lists().next()?;
+        Some(match error {
+            KeyError::UnknownAction { .. } => list.unknown(TABLE.iter().map(|row| row.name)),
+            _ => list.problem(error.to_string()),
+        })
+    });
+    Some(wrong.unwrap_or_else(|| ConfigProblem::new(told(), None)))
 }
 
 /// The key lists of the config files.

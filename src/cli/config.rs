@@ -19,7 +19,7 @@ use crate::config::{
 };
 
 /// Says what is wrong with the key lists of a file, if something is.
-pub type WrongKeys = dyn Fn(&Keys) -> Option<String>;
+pub type WrongKeys = dyn Fn(&Keys) -> Option<ConfigProblem>;
 
 /// Runs the command.
 ///
@@ -184,7 +184,7 @@ fn check(
     }
     for file in &files {
         if let Some(wrong) = wrong_keys(&file.keys) {
-            report(&format!("error: {}: {wrong}", file.path.display()));
+            report(&format!("error: {wrong}"));
         }
         for entry in &file.entries {
             if let Some(problem) = problem_of(entry, request) {

@@ -171,7 +171,7 @@ pub fn hint_if_empty(args: &Args, prepared: &Prepared) {
 pub fn empty_hint(path: Option<&Path>) -> String {
     let place = path.map_or_else(String::new, |path| format!(" to {}", path.display()));
     format!(
-        "no servers are configured; add some{place}, name a file with --config, or try: mcpdeck list all -- mcpdeck demo-server"
+        "no servers are configured; add some{place}, see what other tools have with: mcpdeck import, name a file with --config, or try: mcpdeck list all -- mcpdeck demo-server"
     )
 }
 

@@ -40,6 +40,7 @@ pub enum Command {
     Find,
     Toggle,
     Remove,
+    Trust,
     Undo,
     Sort,
     Refresh,
@@ -80,6 +81,8 @@ pub enum Action {
     State,
     /// Where a server that is to be removed is written.
     Place(ServerName, Place),
+    /// What a server that is to be approved would start or call, line by line.
+    Described(ServerName, Vec<Arc<str>>),
     /// An operation ended with something to tell.
     Notice(Notice),
     /// Lines of a server's stderr arrived.
@@ -174,6 +177,10 @@ pub enum Effect {
     AskRemoval(ServerName),
     /// Remove the server.
     Remove(ServerName),
+    /// Find out what the server would start or call, for the question.
+    AskTrust(ServerName),
+    /// Approve the server as it was shown.
+    Trust(ServerName),
     /// Take the last removal back.
     Undo,
     /// Fetch the stderr lines after the number.

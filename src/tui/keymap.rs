@@ -83,6 +83,7 @@ pub const TABLE: &[Binding] = table! {
     Servers {
         Toggle "toggle" ["space"] "on/off" "switch the server on or off"
         Remove "remove" ["D", "delete"] "remove" "remove the server, after a question"
+        Trust "trust" ["t"] "trust" "approve the server of a project file, after a question"
         Sort "sort" ["s"] "sort" "sort by config order, status or name"
     }
     Server {
@@ -192,6 +193,31 @@ pub enum KeyError {
     /// Nothing would quit.
     #[error("[keys] leaves no key for `quit`")]
     NoQuit,
+}
+
+impl KeyError {
+    /// The actions whose lists may have caused it, the likeliest first.
+    #[must_use]
+    pub fn actions(&self) -> Vec<&str> {
+        match self {
+            Self::UnknownAction { action, .. } => vec![action],
+            Self::UnknownKey { action, .. } | Self::Indistinct { action, .. } => vec![action],
+            Self::Twice { first, second, .. } => vec![second, first],
+            Self::NoQuit => vec![binding(Command::Quit).name],
+        }
+    }
+
+    /// Whether it is about the key that is written so.
+    #[must_use]
+    pub fn is_about(&self, text: &str) -> bool {
+        match self {
+            Self::UnknownKey { key, .. } | Self::Indistinct { key, .. } => key == text,
+            Self::Twice { key, .. } => {
+                Key::parse(text).is_some_and(|found| found.to_string() == *key)
+            }
+            Self::UnknownAction { .. } | Self::NoQuit => false,
+        }
+    }
 }
 
 /// What the deck listens for at the moment.

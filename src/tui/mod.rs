@@ -290,6 +290,11 @@ impl Deck {
                 self.tell(async move { manager.set_enabled(name, enabled).await });
             }
             Effect::Remove(name) => self.tell(async move { manager.remove(name).await }),
+            Effect::AskTrust(name) => self.job(async move {
+                let lines = manager.describe(&name).await?;
+                Some(Action::Described(name, lines))
+            }),
+            Effect::Trust(name) => self.tell(async move { manager.trust(name).await }),
             Effect::Undo => self.tell(async move { manager.undo().await }),
             Effect::Lines(name, after) => self.job(async move {
                 let lines = lines::lines_since(engine, name.clone(), after).await;

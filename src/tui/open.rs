@@ -17,7 +17,7 @@ pub fn open(model: &mut Model, state: &AppState, clock: &Clock) -> Option<Effect
         Pane::Servers => {
             if let Some(server) = model.servers.snapshot(state) {
                 let server = std::sync::Arc::clone(server);
-                open_server(model, &server);
+                return open_server(model, &server);
             }
         }
         Pane::List => match event_server(model) {
@@ -78,7 +78,7 @@ pub fn jump(model: &mut Model, state: &AppState, hit: &Hit) {
     }
 }
 
-fn open_server(model: &mut Model, server: &ServerSnapshot) {
+fn open_server(model: &mut Model, server: &ServerSnapshot) -> Option<Effect> {
     match &server.status {
         Status::Connected(_) | Status::Connecting => {
             model.tab = list_worth_opening(model.tab, server);
@@ -92,10 +92,9 @@ fn open_server(model: &mut Model, server: &ServerSnapshot) {
             let question = Question::Enable(server.name.clone());
             model.layers.push(Layer::Question(question));
         }
-        Status::Untrusted => {
-            model.notice = Some(Notice::bad(format::absence(&server.status)));
-        }
+        Status::Untrusted => return Some(Effect::AskTrust(server.name.clone())),
     }
+    None
 }
 
 /// The open list, or the first one that has rows.

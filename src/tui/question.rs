@@ -1,5 +1,7 @@
 //! What is asked before something is done.
 
+use std::sync::Arc;
+
 use super::action::Effect;
 use super::save::File;
 use crate::app::Place;
@@ -12,6 +14,8 @@ pub enum Question {
     Remove(ServerName, Place),
     /// Whether to switch the server on.
     Enable(ServerName),
+    /// Whether to approve the server, and what it would start or call.
+    Trust(ServerName, Vec<Arc<str>>),
     /// Whether to replace the file.
     Replace(File),
 }
@@ -23,6 +27,7 @@ impl Question {
         match self {
             Self::Remove(name, _) => Effect::Remove(name.clone()),
             Self::Enable(name) => Effect::SetEnabled(name.clone(), true),
+            Self::Trust(name, _) => Effect::Trust(name.clone()),
             Self::Replace(file) => Effect::Save(File {
                 replace: true,
                 ..file.clone()

@@ -220,6 +220,43 @@ fn a_removal_is_asked_for_and_only_y_is_yes() {
 }
 
 #[test]
+fn an_untrusted_server_is_approved_after_a_question() {
+    let name = make::name("project");
+    let mut deck = Deck::new(
+        (80, 24),
+        make::with_events(vec![
+            make::server("project", Status::Untrusted),
+            make::server("off", Status::Disabled),
+        ]),
+    );
+    let described = Action::Described(name.clone(), vec!["runs: npx x".into()]);
+    for key in ["t", "enter"] {
+        assert_eq!(deck.press(key), Some(Effect::AskTrust(name.clone())));
+        deck.act(described.clone());
+        assert!(deck.text().contains("runs: npx x"));
+        assert_eq!(deck.press("enter"), None, "Enter is not yes");
+        assert!(deck.model.layers.is_empty());
+        deck.act(described.clone());
+        assert_eq!(deck.press("y"), Some(Effect::Trust(name.clone())));
+    }
+    deck.press("down");
+    assert_eq!(deck.press("t"), None);
+    assert!(deck.text().contains("off is switched off"));
+    deck.press("tab");
+    assert_eq!(deck.press("t"), None);
+    assert!(deck.text().contains("go to Servers first"));
+    // Nobody asks any more where somebody else has answered.
+    deck.publish(make::with_events(vec![make::server(
+        "project",
+        Status::Connecting,
+    )]));
+    deck.act(described);
+    assert!(deck.model.layers.is_empty());
+    assert_eq!(deck.press("shift-tab t"), None);
+    assert!(deck.text().contains("project needs no approval"));
+}
+
+#[test]
 fn refresh_and_reconnect_act_from_any_pane_where_they_can() {
     let mut deck = deck();
     let everything = make::name("everything");

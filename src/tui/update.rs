@@ -65,6 +65,14 @@ fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> 
                 model.layers.push(Layer::Question(question));
             }
         }
+        Action::Described(name, lines) => {
+            let server = state.server(&name);
+            let waits = server.is_some_and(|server| server.status == Status::Untrusted);
+            if waits && model.layers.is_empty() {
+                let question = Question::Trust(name, lines);
+                model.layers.push(Layer::Question(question));
+            }
+        }
         Action::Notice(notice) => model.notice = Some(notice),
         Action::Lines(server, lines) => model.take_lines(&server, lines),
         Action::Exists(file) => {
@@ -112,7 +120,7 @@ fn deck_command(
             model.layers.push(Layer::Find(Box::new(find)));
             return Some(effect);
         }
-        Command::Toggle | Command::Remove | Command::Sort => {
+        Command::Toggle | Command::Remove | Command::Trust | Command::Sort => {
             return servers_command(model, state, command);
         }
         Command::Undo => return Some(Effect::Undo),
@@ -256,12 +264,30 @@ fn servers_command(model: &mut Model, state: &AppState, command: Command) -> Opt
         return None;
     }
     let server = model.servers.snapshot(state)?;
-    Some(if command == Command::Remove {
-        Effect::AskRemoval(server.name.clone())
-    } else {
-        let enabled = server.status == Status::Disabled;
-        Effect::SetEnabled(server.name.clone(), enabled)
-    })
+    let (name, status) = (server.name.clone(), &server.status);
+    match command {
+        Command::Remove => Some(Effect::AskRemoval(name)),
+        Command::Trust => match status {
+            Status::Untrusted => Some(Effect::AskTrust(name)),
+            Status::Disabled => {
+                let words = format!("{name} is switched off, so nothing is started");
+                model.notice = Some(Notice::bad(words));
+                None
+            }
+            Status::Connecting
+            | Status::Connected(_)
+            | Status::Reconnecting { .. }
+            | Status::NeedsAuth(_)
+            | Status::Failed(_) => {
+                model.notice = Some(Notice::good(format!("{name} needs no approval")));
+                None
+            }
+        },
+        _ => {
+            let enabled = *status == Status::Disabled;
+            Some(Effect::SetEnabled(name, enabled))
+        }
+    }
 }
 
 /// Commands on the selected server, from any pane.

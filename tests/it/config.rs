@@ -180,11 +180,37 @@ fn check_looks_at_every_file() {
         .run(&["config", "check", "--config", "no.toml"])
         .ends_with(2);
     assert!(ran.stderr.contains("no.toml: no such file or directory"));
-    site.write("keys.toml", "[keys]\nquit = []\n");
-    let ran = site
-        .run(&["config", "check", "--config", "../keys.toml"])
-        .ends_with(2);
-    assert!(ran.stderr.contains("error: ../keys.toml: "), "{ran:?}");
+    let keys = |text: &str, expected: &str| {
+        site.write("keys.toml", text);
+        let ran = site
+            .run(&["config", "check", "--config", "../keys.toml"])
+            .ends_with(2);
+        assert_eq!(
+            ran.stderr,
+            format!("mcpdeck: error: {expected}\nmcpdeck: 1 error\n")
+        );
+    };
+    keys(
+        "[keys]\nquit = []\n",
+        "[keys] leaves no key for `quit`\n --> ../keys.toml:2:1\n  |\n2 | quit = []\n  | ^^^^",
+    );
+    keys(
+        "[keys]\nrefrsh = ['x']\n",
+        "unknown key `refrsh`\n --> ../keys.toml:2:1\n  |\n2 | refrsh = ['x']\n  | ^^^^^^ did you mean `refresh`?",
+    );
+    keys(
+        "[keys]\nhelp = ['h1', 'ctrl-i']\n",
+        "unknown key `h1` for `help` in [keys]\n --> ../keys.toml:2:9\n  |\n2 | help = ['h1', 'ctrl-i']\n  |         ^^^^",
+    );
+    keys(
+        "[keys]\nhelp = ['ctrl-i']\n",
+        "`ctrl-i` for `help` in [keys] cannot be told from Tab on a terminal\n --> ../keys.toml:2:9\n  |\n2 | help = ['ctrl-i']\n  |         ^^^^^^^^",
+    );
+    // The list of the file is named, wherever the other one stands in the table.
+    keys(
+        "[keys]\ntoggle = ['r']\n",
+        "key `r` is bound to both `toggle` and `refresh` in [keys]\n --> ../keys.toml:2:11\n  |\n2 | toggle = ['r']\n  |           ^^^",
+    );
     // What is switched off is not expanded.
     site.write(
         "off.toml",

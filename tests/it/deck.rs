@@ -3,6 +3,7 @@
 //! Every wait is for something on the screen, and has a deadline.
 
 mod changes;
+mod trust;
 
 use std::io::{Read as _, Write as _};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -156,6 +157,16 @@ impl Terminal {
                 .lines()
                 .any(|line| texts.iter().all(|text| line.contains(text)))
         });
+    }
+
+    /// What is on the screen at the moment.
+    fn contents(&self) -> String {
+        let seen = self
+            .output
+            .seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        seen.parser.screen().contents()
     }
 
     /// Everything that was written to the terminal.
@@ -485,7 +496,12 @@ fn wrong_keys_are_told_before_anything_is_drawn() {
     home.configure(&["[keys]\ntogle = ['x']\n"]);
     let mut deck = Terminal::deck(&home, &[]);
     assert_eq!(deck.code(), 2);
-    deck.shows(&["unknown action `togle`", "`toggle`"]);
+    deck.shows(&[
+        "unknown key `togle`",
+        "config.toml:2:1",
+        "2 | togle = ['x']",
+        "^^^^^ did you mean `toggle`?",
+    ]);
     assert!(!String::from_utf8_lossy(&deck.bytes()).contains("\x1b[?1049h"));
 }
 

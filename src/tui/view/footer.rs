@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use super::paint;
-use crate::domain::text;
+use crate::domain::{Status, text};
 use crate::tui::action::Command;
 use crate::tui::field::Field;
 use crate::tui::format;
@@ -70,11 +70,26 @@ pub fn hint(buffer: &mut Buffer, view: &ViewModel<'_>) {
     paint::put(buffer, paint::skip(areas.hint, 1), &text, view.theme.accent);
 }
 
+/// Whether the selected server is of a project file that nobody has approved.
+fn waits_for_approval(view: &ViewModel<'_>) -> bool {
+    view.server
+        .is_some_and(|server| server.status == Status::Untrusted)
+}
+
 /// The commands of the pane with the focus, the most useful first. Help and quit always fit.
 fn commands(view: &ViewModel<'_>) -> Vec<Command> {
     let model = view.model;
     match model.focus {
         Pane::Servers if view.server.is_none() => vec![Command::Back],
+        Pane::Servers if waits_for_approval(view) => vec![
+            Command::Trust,
+            Command::Toggle,
+            Command::Filter,
+            Command::Remove,
+            Command::Sort,
+            Command::NextPane,
+            Command::RefreshAll,
+        ],
         Pane::Servers => vec![
             Command::Open,
             Command::Toggle,

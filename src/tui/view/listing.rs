@@ -120,7 +120,10 @@ fn why_not_connected(view: &ViewModel<'_>, status: &Status) -> String {
         Status::Disabled => key(Command::Toggle)
             .map(|key| format!("{key} in Servers switches it on."))
             .unwrap_or_default(),
-        Status::Connecting | Status::Connected(_) | Status::Untrusted => String::new(),
+        Status::Untrusted => key(Command::Trust)
+            .map(|key| format!("{key} in Servers shows what it would start, and asks."))
+            .unwrap_or_default(),
+        Status::Connecting | Status::Connected(_) => String::new(),
     };
     let why = status.failure().map(format::failure).unwrap_or_default();
     let parts = [format::absence(status), &why, &next];

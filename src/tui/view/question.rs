@@ -21,7 +21,13 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, question: &Question) {
     let theme = view.theme;
     let (title, lines) = words(question);
     let columns = areas.window.width.saturating_sub(4).min(64);
-    let text = wrap(&lines.join("\n"), usize::from(columns - 4), 12);
+    let most = usize::from(areas.window.height.saturating_sub(4)).max(1);
+    let mut text = wrap(&lines.join("\n"), usize::from(columns - 4), most + 1);
+    // What is approved unseen is no question.
+    if text.len() > most {
+        text.truncate(most);
+        text[most - 1] = "... more: enlarge the window".to_owned();
+    }
     let rows = u16::try_from(text.len() + 4).unwrap_or(u16::MAX);
     let area = middle(areas.window, columns, rows.min(areas.window.height));
     boxed(buffer, area, title, theme.warn);
@@ -77,6 +83,14 @@ fn words(question: &Question) -> (&'static str, Vec<String>) {
                 save::shown(&file.path)
             )],
         ),
+        Question::Trust(name, described) => {
+            let mut lines = vec![
+                format!("{name} is of a project file. Start it, now and from now on?"),
+                String::new(),
+            ];
+            lines.extend(described.iter().map(ToString::to_string));
+            ("Trust?", lines)
+        }
         Question::Remove(name, place) => {
             let mut lines = vec![match &place.file {
                 Some(file) => format!("Remove {name} from {}?", file.display()),

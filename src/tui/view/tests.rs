@@ -208,6 +208,20 @@ fn untrusted() {
 }
 
 #[test]
+fn trust() {
+    let state = make::with_events(vec![make::server("project", Status::Untrusted)]);
+    check("trust", &state, |deck| {
+        let lines = [
+            "runs: npx -y @example/server --root /home/ada/notes --token ***",
+            "env: MODE=fast",
+            "from: /home/ada/notes/.mcp.json:3",
+        ];
+        let lines = lines.map(Into::into).to_vec();
+        deck.act(Action::Described(make::name("project"), lines));
+    });
+}
+
+#[test]
 fn events() {
     check("events", &make::full(), |deck| {
         deck.press("tab 6");
