@@ -3,6 +3,8 @@
 //!
 //! `MCPDECK_UPDATE_ASSETS=1 cargo test assets` writes the man page anew.
 
+mod man;
+
 use std::fs;
 use std::path::Path;
 
@@ -19,48 +21,9 @@ fn asset(name: &str) -> std::path::PathBuf {
         .join(name)
 }
 
-/// The pages of the program and of each command, one behind the other.
-fn man_page() -> String {
-    let mut page = Vec::new();
-    let mut command = Args::command();
-    command.build();
-    clap_mangen::Man::new(command.clone())
-        .render(&mut page)
-        .unwrap();
-    let mut waiting: Vec<clap::Command> = command.get_subcommands().cloned().collect();
-    waiting.reverse();
-    while let Some(command) = waiting.pop() {
-        if command.get_name() == "help" {
-            continue;
-        }
-        let title = command
-            .get_bin_name()
-            .unwrap_or(command.get_name())
-            .to_uppercase();
-        page.extend(format!(".SH \"{title}\"\n").into_bytes());
-        let man = clap_mangen::Man::new(command.clone());
-        man.render_description_section(&mut page).unwrap();
-        man.render_synopsis_section(&mut page).unwrap();
-        man.render_extra_section(&mut page).unwrap();
-        let below: Vec<clap::Command> = command.get_subcommands().cloned().collect();
-        waiting.extend(below.into_iter().rev());
-    }
-    let page = String::from_utf8(page).unwrap();
-    // Sections of a command are below that of its name.
-    let (own, commands) = page.split_once(".SH \"MCPDECK ").unwrap();
-    let commands = format!(".SH \"MCPDECK {commands}");
-    let lines = commands
-        .lines()
-        .map(|line| match line.strip_prefix(".SH ") {
-            Some(title) if !title.starts_with("\"MCPDECK ") => format!(".SS {title}\n"),
-            _ => format!("{line}\n"),
-        });
-    format!("{own}{}", lines.collect::<String>())
-}
-
 #[test]
 fn the_man_page_is_that_of_the_command_line() {
-    let page = man_page();
+    let page = man::page(Args::command());
     if std::env::var_os("MCPDECK_UPDATE_ASSETS").is_some() {
         fs::write(asset("mcpdeck.1"), &page).unwrap();
     }
@@ -69,6 +32,43 @@ fn the_man_page_is_that_of_the_command_line() {
         shipped == page,
         "the man page is old: MCPDECK_UPDATE_ASSETS=1 cargo test --test it assets"
     );
+}
+
+#[test]
+fn the_man_page_has_every_command_and_option_and_names_no_other_page() {
+    let page = man::page(Args::command());
+    let mut waiting = vec![Args::command()];
+    while let Some(command) = waiting.pop() {
+        for option in command.get_arguments().filter_map(clap::Arg::get_long) {
+            let option = format!("--{option}").replace('-', "\\-");
+            assert!(page.contains(&option), "{option}");
+        }
+        if command.get_name() != "mcpdeck" && command.get_subcommands().next().is_none() {
+            let name = command.get_name().replace('-', "\\-");
+            let has = page.lines().any(|line| {
+                let title = line.strip_prefix(".SS \"mcpdeck ");
+                title.is_some_and(|title| title.trim_end_matches('"').ends_with(&name))
+            });
+            assert!(has, "{name}");
+        }
+        waiting.extend(command.get_subcommands().cloned());
+    }
+    assert!(!page.contains("(1)"));
+    // An example stands as it is to be typed, outside of filled text.
+    let mut verbatim = false;
+    let mut examples = 0;
+    for line in page.lines() {
+        match line {
+            ".nf" => verbatim = true,
+            ".fi" => verbatim = false,
+            line if line.starts_with("  mcpdeck ") => {
+                assert!(verbatim, "{line}");
+                examples += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(examples > 40, "{examples}");
 }
 
 #[test]
