@@ -261,3 +261,45 @@ fn it_ends_quietly_when_nobody_reads() {
         .unwrap();
     assert_eq!(stderr, "");
 }
+
+/// More events than anybody keeps, while nobody reads: what is lost is counted, and the rest goes
+/// on where it is read again.
+#[test]
+fn events_that_nobody_reads_are_counted_as_lost() {
+    const SERVERS: usize = 800;
+    let site = Site::new(&[]);
+    // Each server fails at once, or is switched off: an event for every change of that.
+    let write = |on: bool| {
+        let table =
+            |index| format!("[servers.s{index}]\ncommand = \"${{NOPE}}\"\nenabled = {on}\n");
+        site.write("new.toml", &(0..SERVERS).map(table).collect::<String>());
+        std::fs::rename(site.path("new.toml"), site.path("work/many.toml")).unwrap();
+    };
+    write(true);
+    let mut child = site
+        .command(&["watch", "--json", "--config", "many.toml"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let notes = lines(child.stderr.take().unwrap());
+    let mut first = String::new();
+    stdout.read_line(&mut first).unwrap();
+    for round in 0..7 {
+        write(round % 2 == 1);
+        let note = notes.recv_timeout(DEADLINE).unwrap();
+        assert!(note.starts_with("mcpdeck: config reloaded: "), "{note}");
+    }
+    let mut read = stdout.lines().map(|line| {
+        let line: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        line
+    });
+    let lost = read.find(|line| line["event"] == "lost").unwrap();
+    assert_eq!(lost["server"], Value::Null);
+    assert!(lost["count"].as_u64().unwrap() > 0, "{lost}");
+    assert_eq!(lost.as_object().unwrap().len(), 4, "{lost}");
+    assert_eq!(read.next().unwrap()["event"], "status");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

@@ -6,6 +6,8 @@
 
 mod lines;
 mod locate;
+#[cfg(test)]
+mod random;
 mod remove;
 mod scan;
 mod toggle;
