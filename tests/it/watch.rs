@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::support::fake::{Action, Listing, Reply, Script};
+use crate::support::program::{Home, until};
 use crate::support::site::{Site, USER};
 
 /// No line takes longer on a busy machine.
@@ -267,29 +268,37 @@ fn it_ends_quietly_when_nobody_reads() {
 #[test]
 fn events_that_nobody_reads_are_counted_as_lost() {
     const SERVERS: usize = 800;
-    let site = Site::new(&[]);
-    // Each server fails at once, or is switched off: an event for every change of that.
-    let write = |on: bool| {
+    let home = Home::new();
+    let probe = home.table("probe", &Script::legacy().sample());
+    // Each server fails at once, or is switched off: an event for every change of that. The probe
+    // is started anew every time, which shows how far the reload is.
+    let write = |round: usize| {
+        let on = round % 2 == 0;
         let table =
             |index| format!("[servers.s{index}]\ncommand = \"${{NOPE}}\"\nenabled = {on}\n");
-        site.write("new.toml", &(0..SERVERS).map(table).collect::<String>());
-        std::fs::rename(site.path("new.toml"), site.path("work/many.toml")).unwrap();
+        let servers: String = (0..SERVERS).map(table).collect();
+        let text = format!("{servers}{probe}env = {{ ROUND = \"{round}\" }}\n");
+        home.write("work/new.toml", &text);
+        std::fs::rename(home.path("work/new.toml"), home.path("work/many.toml")).unwrap();
     };
-    write(true);
-    let mut child = site
-        .command(&["watch", "--json", "--config", "many.toml"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+    let started = || {
+        let asked = home.asked("probe");
+        asked
+            .iter()
+            .filter(|method| *method == "initialize")
+            .count()
+    };
+    write(0);
+    let mut child = home
+        .program(&["watch", "--json", "--config", "many.toml"])
+        .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    let notes = lines(child.stderr.take().unwrap());
-    let mut first = String::new();
-    stdout.read_line(&mut first).unwrap();
-    for round in 0..7 {
-        write(round % 2 == 1);
-        let note = notes.recv_timeout(DEADLINE).unwrap();
-        assert!(note.starts_with("mcpdeck: config reloaded: "), "{note}");
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    until("it is started", || started() == 1);
+    for round in 1..8 {
+        write(round);
+        until("it is started again", || started() == round + 1);
     }
     let mut read = stdout.lines().map(|line| {
         let line: Value = serde_json::from_str(&line.unwrap()).unwrap();
