@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::Args;
 use super::exit::Exit;
-use super::run::{complain, given, load_request, not_found, refuse_adhoc};
+use super::run::{complain, given, load_request, not_found, quoted, refuse_adhoc};
 use crate::app::config_store::{Loaded, Outcome, StoreError, apply, load};
 use crate::config::edit::{Edit, EditError};
 use crate::config::{Entry, adhoc};
@@ -152,16 +152,6 @@ fn place_of(entry: &Entry) -> String {
     entry.origin.as_ref().map_or_else(String::new, |origin| {
         format!("{}:{}", origin.file.display(), origin.line)
     })
-}
-
-/// The name as a shell takes it.
-fn quoted(name: &ServerName) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@');
-    if name.as_str().chars().all(plain) {
-        name.to_string()
-    } else {
-        format!("'{}'", name.as_str().replace('\'', r"'\''"))
-    }
 }
 
 fn usage(message: &str) -> Exit {

@@ -1,5 +1,6 @@
 //! What to do about a failure, where there is something to do.
 
+use super::run::quoted;
 use crate::domain::{DiscoveryError, FailureKind, ServerSnapshot, Status, TransportKind};
 
 /// What to do about the server, said for its connection or else for its first failed listing.
@@ -8,7 +9,7 @@ pub fn hint(server: &ServerSnapshot) -> Option<String> {
     if server.status == Status::Untrusted {
         return Some(format!(
             "look at it and approve it: mcpdeck trust {}",
-            server.name
+            quoted(&server.name)
         ));
     }
     server.errors.first().map(|error| of_error(server, error))

@@ -13,7 +13,7 @@ use super::args::Args;
 use super::exit::Exit;
 use super::output::{print_object, quiet_if_closed};
 use super::run::{
-    Prepared, complain, is_named, not_found, prepare, printing, settled, with_engine,
+    Prepared, complain, is_named, not_found, prepare, printing, quoted, settled, with_engine,
 };
 use crate::app::EngineHandle;
 use crate::app::report::failure_line;
@@ -101,13 +101,19 @@ async fn fetch(
         (Some(Status::Disabled), _) => {
             return Err(Failure::new(
                 FailureKind::Config,
-                "the server is disabled; set enabled = true in its definition, or mcpdeck enable it",
+                format!(
+                    "the server is disabled; switch it on with: mcpdeck enable {}",
+                    quoted(name)
+                ),
             ));
         }
         (Some(Status::Untrusted), _) => {
             return Err(Failure::new(
                 FailureKind::Config,
-                "the server is of a project file that was not approved; approve it with mcpdeck trust, or --trust starts it this once",
+                format!(
+                    "the server is of a project file that was not approved; approve it with: mcpdeck trust {}; --trust starts it this once",
+                    quoted(name)
+                ),
             ));
         }
         (Some(Status::Failed(failure) | Status::NeedsAuth(failure)), _) => {

@@ -160,6 +160,16 @@ pub fn not_found(name: &str, loaded: &Loaded) -> String {
     format!("server \"{name}\" not found; available servers: {available}")
 }
 
+/// The name as a shell takes it.
+pub fn quoted(name: &ServerName) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@');
+    if name.as_str().chars().all(plain) {
+        name.to_string()
+    } else {
+        format!("'{}'", name.as_str().replace('\'', r"'\''"))
+    }
+}
+
 /// Says on stderr that there is no server at all, and how to get one.
 pub fn hint_if_empty(args: &Args, prepared: &Prepared) {
     if prepared.definitions.is_empty() && !args.global.quiet {

@@ -363,6 +363,9 @@ fn pairs(values: &[(String, Written)], masked: bool) -> Value {
 /// The duration as it is written in a file, exact to the nanosecond.
 pub(super) fn format_duration(duration: Duration) -> String {
     let nanos = duration.subsec_nanos();
+    if duration.as_secs() == 0 && nanos.is_multiple_of(1_000_000) {
+        return format!("{}ms", duration.subsec_millis());
+    }
     if nanos == 0 {
         return format!("{}s", duration.as_secs());
     }
@@ -423,7 +426,7 @@ mod tests {
 
     #[test]
     fn durations_are_written_as_they_are_read() {
-        for text in ["30s", "1.5s", "0.25s"] {
+        for text in ["30s", "1.5s", "250ms", "0.0005s"] {
             let duration = super::super::parse_duration(text).unwrap();
             assert_eq!(format_duration(duration), text);
         }

@@ -196,3 +196,36 @@ fn options_of_another_command_are_refused() {
         assert_eq!(site.text(USER), TEXT);
     }
 }
+
+/// Sixteen runs at once on one file: each reads what the others have written.
+#[test]
+fn two_at_once_lose_nothing() {
+    let site = Site::new(&[(USER, TEXT)]);
+    let mut running = Vec::new();
+    for index in 0..16 {
+        let name = format!("s{index}");
+        let mut args = match index % 4 {
+            0 => vec!["disable", "a"],
+            1 => vec!["enable", "a"],
+            _ => vec!["add", &name, "--", "x"],
+        };
+        args.insert(0, "--quiet");
+        running.push(site.command(&args).spawn().unwrap());
+    }
+    for mut child in running {
+        assert!(child.wait().unwrap().success());
+    }
+    let text = site.text(USER);
+    let added = (0..16).filter(|index| index % 4 > 1);
+    for index in added {
+        let table = format!("[servers.s{index}]\ncommand = \"x\"\n");
+        assert_eq!(text.matches(&table).count(), 1, "{text}");
+    }
+    assert!(
+        text.starts_with("# mine\n[servers.a]   # first\n")
+            && text.contains("url = \"https://b\"\n")
+    );
+    let folder = site.path(USER).parent().unwrap().to_owned();
+    let left: Vec<_> = fs::read_dir(folder).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}

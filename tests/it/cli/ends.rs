@@ -137,6 +137,32 @@ fn a_closed_pipe_is_success_and_quiet() {
         let ran = home.wait(child);
         assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{args:?}");
     }
+    // Commands that ask no server, and those that write a line at a time.
+    home.write(
+        "work/.mcp.json",
+        r#"{"mcpServers": {"theirs": {"command": "x"}}}"#,
+    );
+    for args in [
+        &["check"][..],
+        &["check", "--json"],
+        &["watch"],
+        &["import"],
+        &["import", "--json"],
+        &["import", ".mcp.json"],
+        &["config", "show"],
+        &["config", "example"],
+        &["config", "path"],
+        &["config", "check"],
+        &["completions", "zsh"],
+        &["trust", "--list", "--json"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut program = home.program(&[args, &["--quiet"]].concat());
+        program.stdout(writer);
+        let ran = home.finish(program);
+        assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{args:?}");
+    }
     // Nobody reads stderr either.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

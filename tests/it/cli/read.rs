@@ -165,7 +165,7 @@ fn a_failed_read_prints_nothing_on_stdout_and_its_code_says_why() {
     check(
         &["off", "x:plain"],
         3,
-        "off: the server is disabled; set enabled = true",
+        "off: the server is disabled; switch it on with: mcpdeck enable off",
     );
     check(
         &["broken", "x:plain"],
