@@ -305,7 +305,7 @@ fn candidate_json(source: &Source, candidate: &Candidate) -> Value {
         "line": candidate.line,
         "name": candidate.name,
         "enabled": candidate.enabled,
-        "definition": candidate.without_secrets.to_json(true),
+        "definition": candidate.definition.to_json(true),
         "secrets": secrets.collect::<Vec<_>>(),
         "remarks": candidate.remarks,
     })

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::problem::{ConfigProblem, ProblemKind};
+use super::secret;
 use super::source::Spot;
 use crate::domain::{HttpFlavour, Origin, ProtocolChoice, ServerName, TransportKind};
 
@@ -239,20 +240,21 @@ impl Entry {
 }
 
 impl Definition {
-    /// The command line or the URL, as written.
+    /// The command line or the URL, as written but for literal secrets.
     #[must_use]
     pub fn target(&self) -> String {
         match &self.transport {
             Transport::Stdio(stdio) => {
-                let words = std::iter::once(&stdio.command).chain(&stdio.args);
-                words.map(Written::text).collect::<Vec<_>>().join(" ")
+                let command = std::iter::once(stdio.command.text().to_owned());
+                let args = texts(&stdio.args, true);
+                command.chain(args).collect::<Vec<_>>().join(" ")
             }
-            Transport::Http(http) => http.url.text().to_owned(),
+            Transport::Http(http) => secret::masked_url(http.url.text()),
         }
     }
 
     /// The definition with the keys of our TOML; what is at its default is left out. `masked`
-    /// writes `***` in place of the values of variables and headers.
+    /// writes `***` in place of the values of variables and headers, and of secrets elsewhere.
     #[must_use]
     pub fn to_json(&self, masked: bool) -> Value {
         let mut map = serde_json::Map::new();
@@ -282,7 +284,7 @@ impl Stdio {
     fn fill(&self, map: &mut serde_json::Map<String, Value>, masked: bool) {
         put(map, "command", self.command.text());
         if !self.args.is_empty() {
-            put(map, "args", texts(&self.args));
+            put(map, "args", texts(&self.args, masked));
         }
         if !self.env.is_empty() {
             put(map, "env", pairs(&self.env, masked));
@@ -304,12 +306,18 @@ impl Stdio {
 
 impl Http {
     fn fill(&self, map: &mut serde_json::Map<String, Value>, masked: bool) {
-        put(map, "url", self.url.text());
+        let url = self.url.text();
+        if masked {
+            put(map, "url", secret::masked_url(url));
+        } else {
+            put(map, "url", url);
+        }
         if !self.headers.is_empty() {
             put(map, "headers", pairs(&self.headers, masked));
         }
         if !self.headers_command.is_empty() {
-            put(map, "headers_command", texts(&self.headers_command));
+            let words = texts(&self.headers_command, masked);
+            put(map, "headers_command", words);
         }
         match self.flavour {
             HttpFlavour::Auto => {}
@@ -348,8 +356,13 @@ fn put(map: &mut serde_json::Map<String, Value>, key: &str, value: impl Into<Val
     map.insert(key.to_owned(), value.into());
 }
 
-fn texts(values: &[Written]) -> Vec<&str> {
-    values.iter().map(Written::text).collect()
+fn texts(values: &[Written], masked: bool) -> Vec<String> {
+    let texts: Vec<&str> = values.iter().map(Written::text).collect();
+    if masked {
+        secret::masked_arguments(&texts)
+    } else {
+        texts.into_iter().map(str::to_owned).collect()
+    }
 }
 
 fn pairs(values: &[(String, Written)], masked: bool) -> Value {

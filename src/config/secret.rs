@@ -161,6 +161,37 @@ pub fn literal_in_url(url: &str) -> Option<Range<usize>> {
     None
 }
 
+/// The arguments with `***` in the place of literal secrets.
+#[must_use]
+pub fn masked_arguments(args: &[&str]) -> Vec<String> {
+    let mut before = None;
+    let masked = args.iter().map(|arg| {
+        let secret = literal_in_argument(before.replace(*arg), arg);
+        masked(arg, secret)
+    });
+    masked.collect()
+}
+
+/// The URL with `***` in the place of literal secrets.
+#[must_use]
+pub fn masked_url(url: &str) -> String {
+    let mut shown = url.to_owned();
+    // Each round takes one away.
+    while let Some(secret) = literal_in_url(&shown) {
+        shown = masked(&shown, Some(secret));
+    }
+    shown
+}
+
+/// The text with `***` in the place of the secret.
+#[must_use]
+pub fn masked(text: &str, secret: Option<Range<usize>>) -> String {
+    match secret {
+        Some(range) => format!("{}***{}", &text[..range.start], &text[range.end..]),
+        None => text.to_owned(),
+    }
+}
+
 /// The value behind a scheme.
 fn credential(value: &str) -> Range<usize> {
     for scheme in ["Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token "] {
@@ -302,6 +333,14 @@ mod tests {
         );
         check("https://example.org:80/mcp", None);
         check("https://x/mcp?api_key=${K}", None);
+        assert_eq!(
+            masked_url("https://ann:hunter22@x/?key=hunter23&a=b&token=hunter24"),
+            "https://ann:***@x/?key=***&a=b&token=***"
+        );
+        assert_eq!(
+            masked_arguments(&["--key", "hunter22", "--token=hunter23", "hunter24"]),
+            ["--key", "***", "--token=***", "hunter24"]
+        );
         check("é", None);
     }
 }

@@ -145,10 +145,7 @@ pub fn describe(entry: &Entry) -> Vec<String> {
             }
         }
         Ok(Transport::Http(http)) => {
-            lines.push(format!(
-                "calls: {}",
-                masked(http.url.text(), secret::literal_in_url(http.url.text()))
-            ));
+            lines.push(format!("calls: {}", secret::masked_url(http.url.text())));
             lines.extend(
                 http.headers
                     .iter()
@@ -156,6 +153,8 @@ pub fn describe(entry: &Entry) -> Vec<String> {
             );
             if !http.headers_command.is_empty() {
                 let words: Vec<&str> = http.headers_command.iter().map(Written::text).collect();
+                let words = secret::masked_arguments(&words);
+                let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
                 lines.push(format!("runs: {}", words.join(" ")));
             }
         }
@@ -168,16 +167,11 @@ pub fn describe(entry: &Entry) -> Vec<String> {
 }
 
 fn command_line(stdio: &Stdio) -> String {
-    let mut words = vec![shell_word(stdio.command.text())];
-    let mut before = None;
-    for arg in &stdio.args {
-        let text = arg.text();
-        words.push(shell_word(&masked(
-            text,
-            secret::literal_in_argument(before, text),
-        )));
-        before = Some(text);
-    }
+    let args: Vec<&str> = stdio.args.iter().map(Written::text).collect();
+    let command = shell_word(stdio.command.text());
+    let args = secret::masked_arguments(&args);
+    let args = args.iter().map(|arg| shell_word(arg));
+    let words: Vec<String> = std::iter::once(command).chain(args).collect();
     words.join(" ")
 }
 
@@ -195,15 +189,8 @@ fn with(what: &str, name: &str, value: &Written) -> String {
     let text = value.text();
     format!(
         "{what}: {name}={}",
-        masked(text, secret::literal_in(name, text))
+        secret::masked(text, secret::literal_in(name, text))
     )
-}
-
-fn masked(text: &str, secret: Option<std::ops::Range<usize>>) -> String {
-    match secret {
-        Some(range) => format!("{}***{}", &text[..range.start], &text[range.end..]),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

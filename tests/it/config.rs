@@ -233,3 +233,22 @@ fn wrong_usage_ends_with_2() {
         assert_ne!(ran.stderr, "");
     }
 }
+
+#[test]
+fn a_secret_is_shown_nowhere_in_a_definition() {
+    let site = Site::new(&[(
+        USER,
+        "[servers.a]\ncommand = 'x'\nargs = ['--token', 'hunter22-a', '--api-key=hunter22-b']\nenv = { MODE = 'hunter22-c' }\n\
+         [servers.b]\nurl = 'https://ada:hunter22-d@example.org/mcp?api_key=hunter22-e&x=y'\nheaders_command = ['p', '--secret', 'hunter22-f']\n\
+         oauth = { client_id = 'me', client_secret = 'hunter22-g' }\n",
+    )]);
+    for args in [&["config", "show"][..], &["config", "show", "--json"]] {
+        let ran = site.run(args).ends_with(0);
+        assert!(!ran.stdout.contains("hunter22"), "{ran:?}");
+        assert!(ran.stdout.contains("--api-key=***"), "{ran:?}");
+        assert!(
+            ran.stdout
+                .contains("https://ada:***@example.org/mcp?api_key=***&x=y")
+        );
+    }
+}
