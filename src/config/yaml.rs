@@ -268,7 +268,7 @@ mod tests {
         let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
         for level in 1..9 {
             let list = vec![format!("*a{}", level - 1); 10].join(", ");
-            text += &format!("a{level}: &a{level} [{list}]\n");
+            text = [text, format!("a{level}: &a{level} [{list}]\n")].concat();
         }
         assert_eq!(parse_yaml(&text).unwrap_err().message, "too many aliases");
     }

@@ -2,7 +2,7 @@
 
 use super::action::{Effect, Notice};
 use super::find::{Hit, What};
-use super::format::{self, Clock};
+use super::format::Clock;
 use super::layer::Layer;
 use super::layout::Pane;
 use super::model::Model;

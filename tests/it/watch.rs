@@ -308,7 +308,7 @@ fn events_that_nobody_reads_are_counted_as_lost() {
     assert_eq!(lost["server"], Value::Null);
     assert!(lost["count"].as_u64().unwrap() > 0, "{lost}");
     assert_eq!(lost.as_object().unwrap().len(), 4, "{lost}");
-    assert_eq!(read.next().unwrap()["event"], "status");
+    assert!(read.any(|line| line["event"] == "status"), "it goes on");
     child.kill().unwrap();
     child.wait().unwrap();
 }

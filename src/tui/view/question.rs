@@ -25,8 +25,8 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, question: &Question) {
     let mut text = wrap(&lines.join("\n"), usize::from(columns - 4), most + 1);
     // What is approved unseen is no question.
     if text.len() > most {
-        text.truncate(most);
-        text[most - 1] = "... more: enlarge the window".to_owned();
+        text.truncate(most - 1);
+        text.push("... more: enlarge the window".to_owned());
     }
     let rows = u16::try_from(text.len() + 4).unwrap_or(u16::MAX);
     let area = middle(areas.window, columns, rows.min(areas.window.height));
