@@ -3,6 +3,8 @@
 //! These run in real time, as sockets do; what is waited for is a state, never a time.
 
 mod failures;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod requests;
 mod sessions;
 mod sse;
