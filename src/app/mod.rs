@@ -84,6 +84,7 @@ pub mod client;
 pub mod config_store;
 pub mod definition;
 pub mod engine;
+pub mod login;
 pub mod manager;
 pub mod report;
 pub mod signal;

@@ -63,6 +63,18 @@ impl HttpFailure {
         }
     }
 
+    /// The log-in is good, but not for this.
+    pub fn missing_scopes(scopes: &[String]) -> Self {
+        let scopes = text::error_text(&scopes.join(" "));
+        Self {
+            status: Some(StatusCode::FORBIDDEN),
+            ..Self::new(
+                FailureKind::Auth,
+                format!("HTTP 403 Forbidden; the log-in lacks a scope ({scopes}); log in again"),
+            )
+        }
+    }
+
     /// A redirect that is not followed.
     pub fn redirect(status: StatusCode, target: &str) -> Self {
         let code = status.as_u16();
