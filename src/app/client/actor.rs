@@ -219,6 +219,11 @@ impl ClientActor {
                     live.request_all();
                 }
             }
+            Request::CheckAlive => {
+                if let Stage::Up(live) = &mut self.stage {
+                    live.check_alive();
+                }
+            }
             Request::SetEnabled(enabled) => {
                 if self.definition.enabled != enabled {
                     let mut definition = (*self.definition).clone();

@@ -7,6 +7,7 @@ mod failures;
 #[cfg(target_os = "linux")]
 mod hostile;
 pub mod login;
+mod many;
 mod program;
 mod requests;
 mod sessions;
