@@ -174,9 +174,13 @@ pub fn refusal(response: &Response) -> HttpFailure {
         .headers()
         .get(RETRY_AFTER)
         .and_then(|value| value.to_str().ok());
-    match missing_scopes(response) {
-        Some(scopes) => HttpFailure::missing_scopes(&scopes),
-        None => HttpFailure::status(response.status(), retry_after),
+    let status = response.status();
+    match (missing_scopes(response), media_type(response).as_deref()) {
+        (Some(scopes), _) => HttpFailure::missing_scopes(&scopes),
+        (None, Some("text/html" | "application/xhtml+xml")) => {
+            HttpFailure::page(status, retry_after)
+        }
+        (None, _) => HttpFailure::status(status, retry_after),
     }
 }
 

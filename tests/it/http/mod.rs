@@ -8,6 +8,7 @@ mod failures;
 mod hostile;
 pub mod login;
 mod many;
+mod network;
 mod program;
 mod requests;
 mod sessions;
