@@ -5,6 +5,7 @@ use super::find::{Hit, What};
 use super::format::{self, Clock};
 use super::layer::Layer;
 use super::layout::Pane;
+use super::log_in;
 use super::model::Model;
 use super::question::Question;
 use super::reader::Reader;
@@ -17,7 +18,7 @@ pub fn open(model: &mut Model, state: &AppState, clock: &Clock) -> Option<Effect
         Pane::Servers => {
             if let Some(server) = model.servers.snapshot(state) {
                 let server = std::sync::Arc::clone(server);
-                open_server(model, &server);
+                return open_server(model, &server);
             }
         }
         Pane::List => match event_server(model) {
@@ -78,13 +79,14 @@ pub fn jump(model: &mut Model, state: &AppState, hit: &Hit) {
     }
 }
 
-fn open_server(model: &mut Model, server: &ServerSnapshot) {
+fn open_server(model: &mut Model, server: &ServerSnapshot) -> Option<Effect> {
     match &server.status {
         Status::Connected(_) | Status::Connecting => {
             model.tab = list_worth_opening(model.tab, server);
             model.focus = Pane::List;
         }
-        Status::Failed(_) | Status::Reconnecting { .. } | Status::NeedsAuth(_) => {
+        Status::NeedsAuth(_) => return log_in::begin(model, server),
+        Status::Failed(_) | Status::Reconnecting { .. } => {
             model.tab = Tab::Errors;
             model.focus = Pane::List;
         }
@@ -96,6 +98,7 @@ fn open_server(model: &mut Model, server: &ServerSnapshot) {
             model.notice = Some(Notice::bad(format::absence(&server.status)));
         }
     }
+    None
 }
 
 /// The open list, or the first one that has rows.

@@ -7,6 +7,7 @@ use super::format::{self, Clock};
 use super::keymap::Context;
 use super::layer::{Layer, Reply, renew_top, take_answer, with_top};
 use super::layout::Pane;
+use super::log_in;
 use super::model::Model;
 use super::mouse;
 use super::open;
@@ -72,6 +73,8 @@ fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> 
             model.layers.push(Layer::Question(question));
         }
         Action::Answered(ticket, answer) => return take_answer(model, ticket, answer),
+        Action::LogIn(progress) => log_in::take(model, progress),
+        Action::LoggedIn(outcome) => log_in::ended(model, &outcome),
     }
     None
 }
@@ -112,7 +115,7 @@ fn deck_command(
             model.layers.push(Layer::Find(Box::new(find)));
             return Some(effect);
         }
-        Command::Toggle | Command::Remove | Command::Sort => {
+        Command::Toggle | Command::Remove | Command::LogIn | Command::Sort => {
             return servers_command(model, state, command);
         }
         Command::Undo => return Some(Effect::Undo),
@@ -256,12 +259,17 @@ fn servers_command(model: &mut Model, state: &AppState, command: Command) -> Opt
         return None;
     }
     let server = model.servers.snapshot(state)?;
-    Some(if command == Command::Remove {
-        Effect::AskRemoval(server.name.clone())
-    } else {
-        let enabled = server.status == Status::Disabled;
-        Effect::SetEnabled(server.name.clone(), enabled)
-    })
+    match command {
+        Command::Remove => Some(Effect::AskRemoval(server.name.clone())),
+        Command::LogIn => {
+            let server = std::sync::Arc::clone(server);
+            log_in::begin(model, &server)
+        }
+        _ => {
+            let enabled = server.status == Status::Disabled;
+            Some(Effect::SetEnabled(server.name.clone(), enabled))
+        }
+    }
 }
 
 /// Commands on the selected server, from any pane.

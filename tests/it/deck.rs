@@ -3,6 +3,7 @@
 //! Every wait is for something on the screen, and has a deadline.
 
 mod changes;
+mod log_in;
 
 use std::io::{Read as _, Write as _};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
