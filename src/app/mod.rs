@@ -85,6 +85,7 @@ pub mod config_store;
 pub mod definition;
 pub mod engine;
 pub mod import;
+pub mod login;
 pub mod manager;
 pub mod report;
 pub mod signal;

@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use super::client::{ClientActor, ClientHandle, ConnectSlots, Context, Seat, Update};
 use super::definition::Definition;
 use super::engine::EngineOptions;
+use super::login;
 use crate::domain::state::EVENTS_KEPT;
 use crate::domain::{AppState, Event, EventKind, Revision, ServerName, ServerSnapshot, Status};
 use crate::mcp::process::{Ladder, Launch};
@@ -147,6 +148,7 @@ impl Supervisor {
             context: Context {
                 launcher,
                 slots: Arc::new(ConnectSlots::new(&options.settings)),
+                logins: login::store(),
                 options: Arc::new(options),
                 updates: report,
             },

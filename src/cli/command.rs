@@ -192,6 +192,32 @@ Examples:
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
+    /// Log in at a remote server
+    #[command(after_help = "\
+Examples:
+  mcpdeck login docs
+  mcpdeck login docs --no-browser          over SSH: paste the address that the browser ends at
+  mcpdeck login --url https://example.org/mcp
+
+Exit codes: 0 logged in, 2 not a remote server, 3 not reachable, 4 no such server, 5 not logged in.")]
+    Login {
+        /// The server's name; none with a server given by --url
+        name: Option<String>,
+        /// Start no browser, only print the address to open
+        #[arg(long)]
+        no_browser: bool,
+    },
+    /// Forget the log-in at a remote server
+    #[command(after_help = "\
+Examples:
+  mcpdeck logout docs
+  mcpdeck logout --url https://example.org/mcp
+
+Exit codes: 0 nobody is logged in any more, 2 not a remote server, 4 no such server.")]
+    Logout {
+        /// The server's name; none with a server given by --url
+        name: Option<String>,
+    },
     /// Be an MCP server that shows a model the resources of all servers
     #[command(after_help = "\
 Examples:
@@ -326,6 +352,8 @@ impl Command {
             | Self::Disable { .. }
             | Self::Import { .. }
             | Self::Trust { .. }
+            | Self::Login { .. }
+            | Self::Logout { .. }
             | Self::Config(_)
             | Self::Completions { .. }
             | Self::DemoServer => &[],

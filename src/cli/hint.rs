@@ -23,7 +23,13 @@ pub fn of_error(server: &ServerSnapshot, error: &DiscoveryError) -> String {
     match error.failure.kind {
         FailureKind::Config => config_hint(message),
         FailureKind::Auth => {
-            "give it a token in `headers`, or a `headers_command` that prints one".to_owned()
+            let server = match server.origin {
+                Some(_) => server.name.to_string(),
+                None => format!("--url {target}"),
+            };
+            format!(
+                "log in: mcpdeck login {server}; or give it a token in `headers`, or a `headers_command` that prints one"
+            )
         }
         FailureKind::Connect if message.contains("command not found") => {
             "install it, or give the full path of the program as its command".to_owned()

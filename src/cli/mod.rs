@@ -9,6 +9,7 @@ mod exit;
 mod hint;
 mod import;
 mod list;
+mod login;
 mod output;
 mod progress;
 mod read;
@@ -60,6 +61,10 @@ pub fn run(args: &Args, wrong_keys: &WrongKeys) -> anyhow::Result<Exit> {
         Some(Command::Trust { name, list, revoke }) => {
             trust::run(args, name.as_deref(), *list, revoke.as_deref())
         }
+        Some(Command::Login { name, no_browser }) => {
+            login::log_in(args, name.as_deref(), !no_browser)
+        }
+        Some(Command::Logout { name }) => login::log_out(args, name.as_deref()),
         Some(Command::Config(command)) => config::run(args, *command, wrong_keys),
         Some(Command::Completions { shell }) => completions(*shell),
         Some(Command::Serve { .. } | Command::DemoServer) | None => Ok(Exit::Success),

@@ -112,6 +112,16 @@ pub struct HttpConfig {
     pub oauth: Option<OAuthConfig>,
 }
 
+impl HttpConfig {
+    /// Whether the config itself says what lets us in; a log-in has no place beside it.
+    #[must_use]
+    pub fn brings_credentials(&self) -> bool {
+        let mut names = self.headers.iter().map(|(name, _)| name);
+        !self.headers_command.is_empty()
+            || names.any(|name| name.eq_ignore_ascii_case("authorization"))
+    }
+}
+
 /// Which of the HTTP transports a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HttpFlavour {

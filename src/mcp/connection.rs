@@ -14,6 +14,7 @@ use rmcp::transport::Transport;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+use super::auth::TokenStore;
 use super::handler::Handler;
 use super::http;
 use super::lines::LineRing;
@@ -60,30 +61,31 @@ pub struct ConnectOptions {
     pub listens: bool,
     /// Hides the secrets of the definition; those that turn up while connecting are added.
     pub mask: Mask,
+    /// The log-ins of earlier runs.
+    pub logins: Option<Arc<TokenStore>>,
 }
 
 impl ConnectOptions {
-    /// The server's own bounds where it has some, else those of the settings.
+    /// The server's own bounds where it has some, else those of the settings; nothing is known of
+    /// it, and nobody has logged in.
     #[must_use]
     pub fn of(
         config: &ServerConfig,
         settings: &Settings,
         launcher: Arc<dyn Launch>,
-        known_era: Option<Era>,
         ladder: Ladder,
-        mask: Mask,
-        listens: bool,
     ) -> Self {
         Self {
             protocol: config.protocol,
-            known_era,
+            known_era: None,
             probe_timeout: settings.probe_timeout,
             connect_timeout: config.connect_timeout.unwrap_or(settings.connect_timeout),
             request_timeout: config.request_timeout.unwrap_or(settings.request_timeout),
             ladder,
             launcher,
-            listens,
-            mask,
+            listens: false,
+            mask: Mask::default(),
+            logins: None,
         }
     }
 }

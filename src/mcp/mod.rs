@@ -5,6 +5,8 @@
 //! caller as raw JSON text ([`reply`]), because rmcp's own types hide why a page is malformed.
 //! Nothing here knows of refreshes, statuses or snapshots of a server; that is the actor's.
 
+pub mod alive;
+pub mod auth;
 pub mod calls;
 pub mod connection;
 pub mod decode;

@@ -6,8 +6,9 @@ use super::ask::{Answer, Ask, Ticket};
 use super::find::Hit;
 use super::lines::StderrLine;
 use super::save::File;
+use crate::app::login::Progress;
 use crate::app::{Place, Told};
-use crate::domain::ServerName;
+use crate::domain::{Failure, ServerName};
 
 /// What a key can be bound to. The names in the config are the kebab-case of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -41,6 +42,7 @@ pub enum Command {
     Toggle,
     Remove,
     Trust,
+    LogIn,
     Undo,
     Sort,
     Refresh,
@@ -93,6 +95,10 @@ pub enum Action {
     Exists(File),
     /// A server or item that was looked for is to be selected.
     Jump(Hit),
+    /// A log-in has come so far.
+    LogIn(Progress),
+    /// A log-in has ended.
+    LoggedIn(Result<(), Failure>),
 }
 
 /// A key in a text field.
@@ -191,4 +197,10 @@ pub enum Effect {
     Save(File),
     /// Select the server or item.
     Jump(Hit),
+    /// Begin a log-in at the server.
+    LogIn(ServerName),
+    /// Hand the log-in an address that was pasted.
+    Pasted(String),
+    /// Call the log-in off.
+    EndLogIn,
 }

@@ -275,6 +275,17 @@ pub fn failed() -> ServerSnapshot {
     snapshot
 }
 
+pub fn needs_auth() -> ServerSnapshot {
+    let why = Failure::new(
+        FailureKind::Auth,
+        "https://calendar.example.org/mcp: HTTP 401 Unauthorized; a log-in or a token is needed",
+    );
+    let mut snapshot = server("calendar", Status::NeedsAuth(why));
+    snapshot.transport = TransportKind::Http;
+    snapshot.target = "https://calendar.example.org/mcp".into();
+    snapshot
+}
+
 pub fn reconnecting() -> ServerSnapshot {
     let mut snapshot = server(
         "github",

@@ -84,6 +84,7 @@ pub const TABLE: &[Binding] = table! {
         Toggle "toggle" ["space"] "on/off" "switch the server on or off"
         Remove "remove" ["D", "delete"] "remove" "remove the server, after a question"
         Trust "trust" ["t"] "trust" "approve the server of a project file, after a question"
+        LogIn "log-in" ["L"] "log in" "log in to a server that wants it"
         Sort "sort" ["s"] "sort" "sort by config order, status or name"
     }
     Server {

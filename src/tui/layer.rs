@@ -17,6 +17,7 @@ use super::find::Find;
 use super::format::Clock;
 use super::keymap::{Context, HELP_LINES};
 use super::layout::{cover_area, help_area, inside};
+use super::log_in::LogIn;
 use super::model::Model;
 use super::question::Question;
 use super::reader::Reader;
@@ -39,6 +40,8 @@ pub enum Layer {
     Save(Save),
     /// The help screen, scrolled by so many lines.
     Help(usize),
+    /// A log-in under way.
+    LogIn(LogIn),
     /// A question; only `y` is yes.
     Question(Question),
 }
@@ -61,7 +64,9 @@ impl Layer {
         match self {
             Self::Help(_) => Context::Deck,
             Self::Reader(_) => Context::Reader,
-            Self::Filter(_) | Self::Find(_) | Self::Search(_) | Self::Save(_) => Context::Field,
+            Self::Filter(_) | Self::Find(_) | Self::Search(_) | Self::Save(_) | Self::LogIn(_) => {
+                Context::Field
+            }
             Self::Question(_) => Context::Question,
         }
     }
@@ -88,6 +93,7 @@ impl Layer {
             | Self::Find(_)
             | Self::Search(_)
             | Self::Save(_)
+            | Self::LogIn(_)
             | Self::Question(_) => Reply::Stay(None),
         }
     }
@@ -99,6 +105,7 @@ impl Layer {
             Self::Find(find) => find.edit(model, state, edit),
             Self::Search(field) => search(model, field, edit),
             Self::Save(save) => save.edit(edit),
+            Self::LogIn(log_in) => log_in.edit(model, edit),
             Self::Reader(_) | Self::Help(_) | Self::Question(_) => Reply::Stay(None),
         }
     }
@@ -113,6 +120,7 @@ impl Layer {
             | Self::Reader(_)
             | Self::Search(_)
             | Self::Save(_)
+            | Self::LogIn(_)
             | Self::Help(_) => Reply::Stay(None),
         }
     }
@@ -127,7 +135,8 @@ impl Layer {
             | Self::Save(_)
             | Self::Help(_)
             | Self::Question(_) => Reply::Close(None),
-            Self::Reader(_) => Reply::Stay(None),
+            // A click may be what brings the window back from behind the browser.
+            Self::Reader(_) | Self::LogIn(_) => Reply::Stay(None),
         }
     }
 
@@ -144,7 +153,7 @@ impl Layer {
             Self::Reader(reader) => reader.scroll(rows),
             Self::Find(find) => find.step(rows),
             Self::Filter(_) => return false,
-            Self::Search(_) | Self::Save(_) | Self::Question(_) => {}
+            Self::Search(_) | Self::Save(_) | Self::LogIn(_) | Self::Question(_) => {}
         }
         true
     }
@@ -162,7 +171,11 @@ impl Layer {
                 let rows = inside(cover_area(window)).height.saturating_sub(1);
                 find.set_height(usize::from(rows));
             }
-            Self::Filter(_) | Self::Search(_) | Self::Save(_) | Self::Question(_) => {}
+            Self::Filter(_)
+            | Self::Search(_)
+            | Self::Save(_)
+            | Self::LogIn(_)
+            | Self::Question(_) => {}
         }
     }
 
@@ -175,6 +188,7 @@ impl Layer {
             Self::Filter(_)
             | Self::Search(_)
             | Self::Save(_)
+            | Self::LogIn(_)
             | Self::Help(_)
             | Self::Question(_) => false,
         }
@@ -188,6 +202,7 @@ impl Layer {
             Self::Filter(_)
             | Self::Search(_)
             | Self::Save(_)
+            | Self::LogIn(_)
             | Self::Help(_)
             | Self::Question(_) => {}
         }
@@ -203,6 +218,7 @@ impl Layer {
             | Self::Find(_)
             | Self::Search(_)
             | Self::Save(_)
+            | Self::LogIn(_)
             | Self::Help(_)
             | Self::Question(_) => None,
         }
@@ -270,6 +286,11 @@ impl Layers {
     /// The one that gets the keys, to be changed.
     pub fn top_mut(&mut self) -> Option<&mut Layer> {
         self.0.last_mut()
+    }
+
+    /// Takes away those that are like this.
+    pub fn close(&mut self, is: impl Fn(&Layer) -> bool) {
+        self.0.retain(|layer| !is(layer));
     }
 
     /// Whether there is none.

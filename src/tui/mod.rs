@@ -23,6 +23,7 @@ pub mod layer;
 pub mod layout;
 pub mod lines;
 pub mod list;
+pub mod log_in;
 pub mod model;
 pub mod mouse;
 pub mod open;
@@ -121,6 +122,7 @@ pub async fn run(manager: Manager, options: DeckOptions) -> Result<Ending, DeckE
         manager,
         jobs: JoinSet::new(),
         asked: HashMap::new(),
+        log_in: log_in::Task::default(),
     };
     deck.act(Action::State)?;
     deck.draw()?;
@@ -142,6 +144,7 @@ struct Deck {
     jobs: JoinSet<Option<Action>>,
     /// Those of them that a layer awaits: they are ended with it.
     asked: HashMap<Ticket, AbortHandle>,
+    log_in: log_in::Task,
 }
 
 /// Whether the deck goes on.
@@ -178,6 +181,7 @@ impl Deck {
                         None => continue,
                     }
                 }
+                action = self.log_in.next() => self.act(action)?,
                 changed = states.changed(), if !dirty => {
                     changed.map_err(|_| DeckError::EngineEnded)?;
                     dirty = true;
@@ -296,6 +300,9 @@ impl Deck {
             }),
             Effect::Trust(name) => self.tell(async move { manager.trust(name).await }),
             Effect::Undo => self.tell(async move { manager.undo().await }),
+            Effect::LogIn(name) => self.log_in.start(name, engine),
+            Effect::Pasted(text) => self.log_in.paste(text),
+            Effect::EndLogIn => self.log_in.stop(),
             Effect::Lines(name, after) => self.job(async move {
                 let lines = lines::lines_since(engine, name.clone(), after).await;
                 Some(Action::Lines(name, lines))

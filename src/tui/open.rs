@@ -5,6 +5,7 @@ use super::find::{Hit, What};
 use super::format::Clock;
 use super::layer::Layer;
 use super::layout::Pane;
+use super::log_in;
 use super::model::Model;
 use super::question::Question;
 use super::reader::Reader;
@@ -84,7 +85,8 @@ fn open_server(model: &mut Model, server: &ServerSnapshot) -> Option<Effect> {
             model.tab = list_worth_opening(model.tab, server);
             model.focus = Pane::List;
         }
-        Status::Failed(_) | Status::Reconnecting { .. } | Status::NeedsAuth(_) => {
+        Status::NeedsAuth(_) => return log_in::begin(model, server),
+        Status::Failed(_) | Status::Reconnecting { .. } => {
             model.tab = Tab::Errors;
             model.focus = Pane::List;
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::action::{Action, Effect, Notice};
+use super::action::{Action, Edit, Effect, Notice};
 use super::fixture as make;
 use super::harness::Deck;
 use super::layer::Layer;
@@ -12,6 +12,7 @@ use super::lines::StderrLine;
 use super::question::Question;
 use super::rows::{Anchor, Tab};
 use crate::app::Place;
+use crate::app::login::{Page, Progress};
 use crate::domain::{AppState, Catalog, ListMethod, ServerSnapshot, Status};
 use crate::mcp::LineKind;
 
@@ -196,6 +197,59 @@ fn space_switches_off_and_on() {
     assert_eq!(deck.press("enter"), None, "Enter is not yes");
     assert!(deck.model.layers.is_empty());
     assert_eq!(deck.press("enter y"), Some(Effect::SetEnabled(notes, true)));
+}
+
+#[test]
+fn a_log_in_is_called_off_by_esc_alone_and_takes_what_is_pasted() {
+    let mut deck = Deck::new(USUAL, make::with_events(vec![make::needs_auth()]));
+    let name = make::name("calendar");
+    let begin = Some(Effect::LogIn(name.clone()));
+    assert_eq!(deck.press("L"), begin);
+    deck.act(Action::Click(3, 3));
+    assert_eq!(deck.press("L q enter tab"), None, "nothing to take yet");
+    assert_eq!(deck.press("esc"), Some(Effect::EndLogIn));
+    assert!(deck.model.layers.is_empty());
+    // What comes too late is nobody's.
+    deck.act(Action::LoggedIn(Ok(())));
+    assert_eq!(notice(&deck), "");
+
+    assert_eq!(deck.press("enter"), begin, "Enter is L here");
+    let page = Page {
+        url: "https://login.example.org/a".into(),
+        redirect: "http://127.0.0.1:1/callback".into(),
+        opened: true,
+    };
+    deck.act(Action::LogIn(Progress::Page(page.clone())));
+    assert_eq!(deck.press("enter"), None, "nothing was pasted");
+    assert_eq!(deck.press("tab"), Some(Effect::Copy(page.url.to_string())));
+    deck.act(Action::Edit(Edit::Insert("http://x".to_owned())));
+    assert_eq!(
+        deck.press("enter"),
+        Some(Effect::Pasted("http://x".to_owned()))
+    );
+    deck.act(Action::LogIn(Progress::Foreign));
+    assert!(deck.text().contains("That is not the address"));
+    deck.act(Action::LoggedIn(Ok(())));
+    assert!(deck.model.layers.is_empty());
+    assert_eq!(notice(&deck), "logged in at calendar");
+
+    deck.press("L");
+    deck.act(Action::LoggedIn(Err(make::failure("it is closed today"))));
+    assert!(deck.text().contains("it is closed today"));
+    assert_eq!(deck.press("enter"), Some(Effect::EndLogIn));
+}
+
+#[test]
+fn only_a_remote_server_takes_a_log_in() {
+    let check = |keys: &str, expected: &str| {
+        let mut deck = deck();
+        assert_eq!(deck.press(keys), None);
+        assert_eq!(notice(&deck), expected);
+    };
+    let local = "everything is started by a command, which takes no log-in";
+    check("L", local);
+    check("down down down down down L", "notes is switched off");
+    check("tab L", "go to Servers first");
 }
 
 #[test]

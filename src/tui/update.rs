@@ -7,6 +7,7 @@ use super::format::{self, Clock};
 use super::keymap::Context;
 use super::layer::{Layer, Reply, renew_top, take_answer, with_top};
 use super::layout::Pane;
+use super::log_in;
 use super::model::Model;
 use super::mouse;
 use super::open;
@@ -80,6 +81,8 @@ fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> 
             model.layers.push(Layer::Question(question));
         }
         Action::Answered(ticket, answer) => return take_answer(model, ticket, answer),
+        Action::LogIn(progress) => log_in::take(model, progress),
+        Action::LoggedIn(outcome) => log_in::ended(model, &outcome),
     }
     None
 }
@@ -120,7 +123,7 @@ fn deck_command(
             model.layers.push(Layer::Find(Box::new(find)));
             return Some(effect);
         }
-        Command::Toggle | Command::Remove | Command::Trust | Command::Sort => {
+        Command::Toggle | Command::Remove | Command::Trust | Command::LogIn | Command::Sort => {
             return servers_command(model, state, command);
         }
         Command::Undo => return Some(Effect::Undo),
@@ -267,6 +270,7 @@ fn servers_command(model: &mut Model, state: &AppState, command: Command) -> Opt
     let (name, status) = (server.name.clone(), &server.status);
     match command {
         Command::Remove => Some(Effect::AskRemoval(name)),
+        Command::LogIn => log_in::begin(model, server),
         Command::Trust => match status {
             Status::Untrusted => Some(Effect::AskTrust(name)),
             Status::Disabled => {

@@ -3,6 +3,7 @@
 //! Every wait is for something on the screen, and has a deadline.
 
 mod changes;
+mod log_in;
 mod trust;
 
 use std::io::{Read as _, Write as _};

@@ -4,7 +4,6 @@
 //! unique `HOME` of the test.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::Command;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::support::fake::{Action, Grandchild, Reply, Script, Sigterm};
-use crate::support::program::{DEADLINE, Home, server, shell, table, until, wait};
+use crate::support::program::{DEADLINE, Home, peak_kib, server, shell, table, until, wait};
 
 fn sample() -> Script {
     Script::legacy().sample()
@@ -475,14 +474,6 @@ fn a_banner_noise_and_a_slow_start_break_nothing() {
 /// How much stderr is flooded with.
 const FLOOD: u64 = 100 * 1000 * 1000;
 
-/// The peak of a process's memory, in KiB.
-fn peak(pid: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    let number = line.unwrap().split_whitespace().nth(1).unwrap();
-    number.parse().unwrap()
-}
-
 #[test]
 fn a_flood_of_stderr_is_drained_within_bounds() {
     let home = Home::new();
@@ -503,7 +494,7 @@ fn a_flood_of_stderr_is_drained_within_bounds() {
     let mut printed = String::new();
     stdout.read_line(&mut printed).unwrap();
     let took = start.elapsed();
-    let peak = peak(child.id());
+    let peak = peak_kib(child.id());
     let ran = home.wait(child);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let listed: Value = serde_json::from_str(&printed).unwrap();

@@ -33,6 +33,7 @@ use crate::app::engine::EngineOptions;
 use crate::domain::backoff::{Backoff, STABLE_AFTER};
 use crate::domain::server::Mask;
 use crate::domain::{Epoch, EventKind, Failure, FailureKind, Generation, RefreshReport};
+use crate::mcp::auth::TokenStore;
 use crate::mcp::calls::{complete, get_prompt, read_resource};
 use crate::mcp::negotiate::Era;
 use crate::mcp::process::{Ladder, Launch};
@@ -50,6 +51,7 @@ pub(in crate::app) struct Context {
     pub(in crate::app) options: Arc<EngineOptions>,
     pub(in crate::app) launcher: Arc<dyn Launch>,
     pub(in crate::app) slots: Arc<ConnectSlots>,
+    pub(in crate::app) logins: Option<Arc<TokenStore>>,
     pub(in crate::app) updates: mpsc::Sender<Update>,
 }
 
@@ -215,6 +217,11 @@ impl ClientActor {
             Request::Refresh => {
                 if let Stage::Up(live) = &mut self.stage {
                     live.request_all();
+                }
+            }
+            Request::CheckAlive => {
+                if let Stage::Up(live) = &mut self.stage {
+                    live.check_alive();
                 }
             }
             Request::SetEnabled(enabled) => {
@@ -482,15 +489,18 @@ impl ClientActor {
         self.lines.set_mask(mask.clone());
         let connecting = Connecting {
             epoch: self.epoch,
-            options: ConnectOptions::of(
-                &config,
-                &self.context.options.settings,
-                Arc::clone(&self.context.launcher),
-                self.known_era,
-                self.context.options.ladder(),
-                mask.clone(),
-                self.context.options.live,
-            ),
+            options: ConnectOptions {
+                known_era: self.known_era,
+                listens: self.context.options.live,
+                mask: mask.clone(),
+                logins: self.context.logins.clone(),
+                ..ConnectOptions::of(
+                    &config,
+                    &self.context.options.settings,
+                    Arc::clone(&self.context.launcher),
+                    self.context.options.ladder(),
+                )
+            },
             config,
             slots: Arc::clone(&self.context.slots),
             seat: self.seat.clone(),

@@ -118,6 +118,12 @@ impl ClientHandle {
         self.tell(Request::Refresh).await;
     }
 
+    /// Asks a remote server for a sign of life, as after a sleep: without an answer within 5 s the
+    /// connection counts as lost.
+    pub async fn check_alive(&self) {
+        self.tell(Request::CheckAlive).await;
+    }
+
     /// Switches the server on or off.
     pub async fn set_enabled(&self, enabled: bool) {
         self.tell(Request::SetEnabled(enabled)).await;

@@ -13,6 +13,7 @@ use super::refresh::{RefreshQueue, Ticket};
 use crate::app::engine::EngineOptions;
 use crate::domain::server::Mask;
 use crate::domain::{Epoch, Failure, Group, ListMethod, Session, TransportKind};
+use crate::mcp::alive;
 use crate::mcp::listen::listen;
 use crate::mcp::negotiate::Era;
 use crate::mcp::process::Ladder;
@@ -116,6 +117,12 @@ impl Live {
             subscription: Listening::No,
             since: now,
         };
+        if options.live && live.transport() != TransportKind::Stdio {
+            let requester = live.connection.requester();
+            let signals = Arc::clone(live.signals());
+            live.tasks
+                .spawn(async move { alive::watch_over(&requester, &signals).await });
+        }
         let groups: Vec<Group> = Group::ALL
             .into_iter()
             .filter(|group| live.asks(*group))
@@ -409,6 +416,16 @@ impl Live {
                 () = reply.closed() => {}
             }
         });
+    }
+
+    /// Asks a remote server for a sign of life; without one the connection ends.
+    pub(super) fn check_alive(&mut self) {
+        if self.transport() != TransportKind::Stdio {
+            let requester = self.connection.requester();
+            let signals = Arc::clone(self.signals());
+            self.tasks
+                .spawn(async move { alive::ensure(&requester, &signals).await });
+        }
     }
 
     /// Stops everything and closes the connection in a task of its own, which reports the end.

@@ -46,6 +46,8 @@ pub(super) enum Request {
     },
     /// All listings of interest again.
     Refresh,
+    /// Ask a remote server for a sign of life.
+    CheckAlive,
     /// Switch on or off.
     SetEnabled(bool),
     /// Close the connection, if there is one, and open a new one.

@@ -9,6 +9,7 @@ use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::{Response, Url};
 
+use super::challenge::missing_scopes;
 use super::credentials::Credentials;
 use super::error::HttpFailure;
 use super::shown;
@@ -99,6 +100,9 @@ impl Caller {
                 .deliver(method, &presented.headers, headers, body)
                 .await;
         }
+        if let Some(scopes) = missing_scopes(&response) {
+            self.credentials.lacks(scopes).await;
+        }
         Ok(response)
     }
 
@@ -170,7 +174,14 @@ pub fn refusal(response: &Response) -> HttpFailure {
         .headers()
         .get(RETRY_AFTER)
         .and_then(|value| value.to_str().ok());
-    HttpFailure::status(response.status(), retry_after)
+    let status = response.status();
+    match (missing_scopes(response), media_type(response).as_deref()) {
+        (Some(scopes), _) => HttpFailure::missing_scopes(&scopes),
+        (None, Some("text/html" | "application/xhtml+xml")) => {
+            HttpFailure::page(status, retry_after)
+        }
+        (None, _) => HttpFailure::status(status, retry_after),
+    }
 }
 
 /// The media type, without its parameters, in lower case.

@@ -2,9 +2,11 @@
 //! of a log-in. What is short-lived is got again once when the server no longer takes it.
 
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
-use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
@@ -14,6 +16,7 @@ use tokio::time::timeout;
 use super::headers::configured;
 use crate::domain::server::Mask;
 use crate::domain::{Failure, FailureKind, HttpConfig, Secret, text};
+use crate::mcp::auth::{Bearer, TokenStore};
 
 /// How long a command for headers may take.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
@@ -26,6 +29,8 @@ const MAX_OUTPUT: u64 = 64 * 1024;
 pub struct Credentials {
     fixed: HeaderMap,
     command: Vec<String>,
+    /// The log-in, where nothing in the config stands in its place.
+    login: Option<Bearer>,
     mask: Mask,
     current: Mutex<Option<Printed>>,
 }
@@ -43,6 +48,7 @@ pub struct Presented {
     /// The headers.
     pub headers: HeaderMap,
     run: u64,
+    token: Option<Secret>,
 }
 
 impl Credentials {
@@ -51,13 +57,19 @@ impl Credentials {
     /// # Errors
     ///
     /// A configured header that HTTP does not allow.
-    pub fn new(config: &HttpConfig, mask: Mask) -> Result<Self, Failure> {
+    pub fn new(
+        config: &HttpConfig,
+        logins: Option<Arc<TokenStore>>,
+        mask: Mask,
+    ) -> Result<Self, Failure> {
         let pairs = config
             .headers
             .iter()
             .map(|(name, value)| (name.as_str(), value));
+        let login = logins.filter(|_| !config.brings_credentials());
         Ok(Self {
             fixed: configured(pairs)?,
+            login: login.map(|store| Bearer::new(store, config, mask.clone())),
             command: config.headers_command.clone(),
             mask,
             current: Mutex::new(None),
@@ -71,8 +83,21 @@ impl Credentials {
     /// Why there are none to be had.
     pub async fn present(&self) -> Result<Presented, Failure> {
         let mut headers = self.fixed.clone();
+        if let Some(login) = &self.login
+            && let Some(token) = login.token().await?
+        {
+            headers.insert(AUTHORIZATION, bearer(&token)?);
+            return Ok(Presented {
+                headers,
+                run: 0,
+                token: Some(token),
+            });
+        }
         if self.command.is_empty() {
-            return Ok(Presented { headers, run: 0 });
+            return Ok(Presented {
+                headers,
+                ..Presented::default()
+            });
         }
         let mut current = self.current.lock().await;
         let printed = match &*current {
@@ -86,7 +111,15 @@ impl Credentials {
         Ok(Presented {
             headers,
             run: printed.run,
+            token: None,
         })
+    }
+
+    /// The server wants these scopes beside those that the log-in has.
+    pub async fn lacks(&self, scopes: Vec<String>) {
+        if let Some(login) = &self.login {
+            login.lacks(scopes).await;
+        }
     }
 
     /// The server did not take the headers: whether there are others now. Whoever comes second
@@ -96,6 +129,9 @@ impl Credentials {
     ///
     /// Why there are no others to be had.
     pub async fn renew(&self, refused: &Presented) -> Result<bool, Failure> {
+        if let (Some(login), Some(token)) = (&self.login, &refused.token) {
+            return login.renew(token).await;
+        }
         if self.command.is_empty() {
             return Ok(false);
         }
@@ -124,6 +160,18 @@ impl Credentials {
         let headers = configured(pairs.iter().map(|(name, value)| (name.as_str(), value)))?;
         Ok(Printed { headers, run })
     }
+}
+
+fn bearer(token: &Secret) -> Result<HeaderValue, Failure> {
+    let value = HeaderValue::try_from(format!("Bearer {}", token.expose()));
+    let mut value = value.map_err(|_| {
+        Failure::new(
+            FailureKind::Auth,
+            "the token of the log-in is not allowed in HTTP; log in again",
+        )
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
 /// Runs the command, which has our whole environment, and reads the headers that it prints.

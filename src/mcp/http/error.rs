@@ -63,6 +63,36 @@ impl HttpFailure {
         }
     }
 
+    /// The same with a web page as its body: where a site refuses a POST, there is no server.
+    pub fn page(status: StatusCode, retry_after: Option<&str>) -> Self {
+        let code = status.as_u16();
+        let failure = Self::status(status, retry_after);
+        let refuses_post = matches!(code, 400 | 405 | 406 | 411 | 415 | 501);
+        if !refuses_post {
+            return failure;
+        }
+        let message = format!(
+            "{}; a web page is at this URL, not an MCP server",
+            failure.failure.message
+        );
+        Self {
+            failure: Failure::new(failure.failure.kind, message),
+            ..failure
+        }
+    }
+
+    /// The log-in is good, but not for this.
+    pub fn missing_scopes(scopes: &[String]) -> Self {
+        let scopes = text::error_text(&scopes.join(" "));
+        Self {
+            status: Some(StatusCode::FORBIDDEN),
+            ..Self::new(
+                FailureKind::Auth,
+                format!("HTTP 403 Forbidden; the log-in lacks a scope ({scopes}); log in again"),
+            )
+        }
+    }
+
     /// A redirect that is not followed.
     pub fn redirect(status: StatusCode, target: &str) -> Self {
         let code = status.as_u16();
@@ -212,6 +242,20 @@ mod tests {
             "HTTP 429 Too Many Requests; try again after Wed, 21 Oct 2026 07:28:00 GMT",
         );
         check(503, None, connect, "HTTP 503 Service Unavailable");
+    }
+
+    #[test]
+    fn a_site_that_refuses_a_post_is_no_server() {
+        let check = |code: u16, message: &str| {
+            let status = StatusCode::from_u16(code).unwrap();
+            assert_eq!(&*HttpFailure::page(status, None).failure.message, message);
+        };
+        check(
+            405,
+            "HTTP 405 Method Not Allowed; a web page is at this URL, not an MCP server",
+        );
+        check(404, "HTTP 404 Not Found; no MCP endpoint is at this URL");
+        check(502, "HTTP 502 Bad Gateway");
     }
 
     #[test]

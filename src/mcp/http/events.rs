@@ -1,7 +1,8 @@
 //! Server-sent events of a byte stream (WHATWG HTML, server-sent events), none larger than a bound.
 //!
-//! Liberal, as the standard asks: unknown fields, fields without a colon and comments pass. Bytes
-//! that are no UTF-8 are replaced. Reconnecting is not done here.
+//! Liberal, as the standard asks: unknown fields, fields without a colon and comments pass. Data
+//! stays as it came, and of a line that is an event's only data the buffer itself is handed on: it
+//! may be large. Reconnecting is not done here.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -11,6 +12,9 @@ use futures::{Stream, StreamExt};
 
 use crate::mcp::read::MAX_LINE;
 use crate::mcp::scan::IdScanner;
+
+/// How much of another field than data is kept, in bytes.
+const MAX_TEXT: usize = 4096;
 
 /// One event, or what is left of one that was too large.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +34,7 @@ pub struct Sse {
     /// Its type; absent for a message.
     pub event: Option<String>,
     /// Its data, the lines joined; absent where there was none.
-    pub data: Option<String>,
+    pub data: Option<Vec<u8>>,
     /// Its id, to resume from.
     pub id: Option<String>,
     /// After how many milliseconds to connect again.
@@ -111,12 +115,12 @@ impl Parser {
             self.after_return = chunk[end] == b'\r';
             chunk = &chunk[end + 1..];
             let line = mem::take(&mut self.line);
-            self.take_line(&line, ready);
+            self.take_line(line, ready);
         }
     }
 
     fn extend(&mut self, part: &[u8]) {
-        let size = self.line.len() + part.len() + self.event.data.as_ref().map_or(0, String::len);
+        let size = self.line.len() + part.len() + self.event.data.as_ref().map_or(0, Vec::len);
         match &mut self.overlong {
             // Of a line behind the bound only its first bytes matter: whether it is empty.
             Some(scanner) => {
@@ -126,7 +130,7 @@ impl Parser {
             }
             None if size > MAX_LINE => {
                 let mut scanner = IdScanner::default();
-                scanner.push(self.event.data.take().unwrap_or_default().as_bytes());
+                scanner.push(&self.event.data.take().unwrap_or_default());
                 let value = self.line.strip_prefix(b"data:").unwrap_or(&self.line);
                 scanner.push(value);
                 let value = if self.line.is_empty() {
@@ -143,13 +147,11 @@ impl Parser {
         }
     }
 
-    fn take_line(&mut self, line: &[u8], ready: &mut VecDeque<Event>) {
+    fn take_line(&mut self, mut line: Vec<u8>, ready: &mut VecDeque<Event>) {
         const MARK: &[u8] = "\u{feff}".as_bytes();
-        let line = if mem::replace(&mut self.started, true) {
-            line
-        } else {
-            line.strip_prefix(MARK).unwrap_or(line)
-        };
+        if !mem::replace(&mut self.started, true) && line.starts_with(MARK) {
+            line.drain(..MARK.len());
+        }
         if line.is_empty() {
             let event = mem::take(&mut self.event);
             if mem::take(&mut self.begun) {
@@ -163,20 +165,23 @@ impl Parser {
         if self.overlong.is_some() {
             return;
         }
-        let (name, value) = match memchr::memchr(b':', line) {
+        let (name, value) = match memchr::memchr(b':', &line) {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
-            None => (line, &line[line.len()..]),
+            None => (&*line, &line[line.len()..]),
         };
         let value = value.strip_prefix(b" ").unwrap_or(value);
-        let text = || String::from_utf8_lossy(value).into_owned();
+        let text = || String::from_utf8_lossy(&value[..value.len().min(MAX_TEXT)]).into_owned();
         match name {
-            b"data" => match &mut self.event.data {
-                Some(data) => {
-                    data.push('\n');
-                    data.push_str(&String::from_utf8_lossy(value));
+            b"data" => {
+                if let Some(data) = &mut self.event.data {
+                    data.push(b'\n');
+                    data.extend_from_slice(value);
+                } else {
+                    let before = line.len() - value.len();
+                    line.drain(..before);
+                    self.event.data = Some(line);
                 }
-                None => self.event.data = Some(text()),
-            },
+            }
             b"event" => self.event.event = Some(text()),
             b"id" if !value.contains(&0) => self.event.id = Some(text()),
             b"retry" => self.event.retry = text().trim().parse().ok().or(self.event.retry),
@@ -232,7 +237,7 @@ mod tests {
     async fn fields_are_read_and_unknown_ones_pass() {
         let full = Sse {
             event: Some("endpoint".into()),
-            data: Some("/m".into()),
+            data: Some(b"/m".to_vec()),
             id: Some("7".into()),
             retry: Some(50),
         };

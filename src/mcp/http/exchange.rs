@@ -127,7 +127,7 @@ impl Link {
             && may_explain
             && caller::media_type(&response).as_deref() == Some(JSON)
             && let Ok(body) = caller::body(response).await
-            && let Some(error) = explanation(&body)
+            && let Some(error) = explanation(body)
         {
             return Err(Unanswered::Explained(id, error));
         }
@@ -195,8 +195,7 @@ impl Link {
                     Err(failure) => return self.inbox.fail(id, failure).await,
                 };
                 self.opened(session);
-                self.note_version(&body);
-                let owed = self.inbox.take(&body, Some(id)).await;
+                let owed = self.inbox.take(body, Some(id)).await;
                 self.pay(owed).await;
                 if !self.inbox.is_asked(id) {
                     return;
@@ -220,20 +219,12 @@ impl Link {
     }
 
     /// Later messages name the version that `initialize` was answered with.
-    fn note_version(&self, body: &[u8]) {
-        let mut session = self.session();
-        if session.modern || session.version.is_some() {
-            return;
+    pub fn note_version(&self, reply: &Reply) {
+        if let Reply::Result(raw) = reply
+            && let Ok(reading) = InitializeReading::read(raw)
+        {
+            self.session().version = HeaderValue::try_from(&*reading.protocol_version).ok();
         }
-        let mut version = None;
-        envelope::take_apart(body.to_vec(), |message| {
-            if let Inbound::Answer(_, Reply::Result(raw)) = message
-                && let Ok(reading) = InitializeReading::read(&raw)
-            {
-                version = HeaderValue::try_from(&*reading.protocol_version).ok();
-            }
-        });
-        session.version = version;
     }
 
     /// Reads the stream of a request until its answer. A stream of the era with `initialize` that
@@ -277,11 +268,6 @@ impl Link {
             };
             let Ok(Some(event)) = next else { return };
             place.note(&event);
-            if let (Event::Whole(sse), Some(_)) = (&event, asked)
-                && let Some(data) = &sse.data
-            {
-                self.note_version(data.as_bytes());
-            }
             let owed = self.inbox.take_event(event, asked).await;
             self.pay(owed).await;
             if answered.is_none() && asked.is_some_and(|id| !self.inbox.is_asked(id)) {
@@ -394,9 +380,9 @@ impl From<HttpFailure> for Unanswered {
 
 /// The error of the body of a status that is no success. It may have any id: whoever refuses a
 /// request unread does not know it.
-fn explanation(body: &[u8]) -> Option<RpcError> {
+fn explanation(body: Vec<u8>) -> Option<RpcError> {
     let mut explanation = None;
-    envelope::take_apart(body.to_vec(), |message| {
+    envelope::take_apart(body, |message| {
         if let Inbound::Answer(_, Reply::Error(error)) = message {
             explanation.get_or_insert(error);
         }

@@ -116,7 +116,7 @@ impl Inbox {
     pub async fn take_event(&self, event: Event, asked: Option<i64>) -> Vec<Vec<u8>> {
         match event {
             Event::Whole(sse) if sse.is_message() => match sse.data {
-                Some(data) if !data.trim().is_empty() => self.take(data.as_bytes(), asked).await,
+                Some(data) if !data.trim_ascii().is_empty() => self.take(data, asked).await,
                 Some(_) | None => Vec::new(),
             },
             Event::Whole(_) => Vec::new(),
@@ -132,10 +132,10 @@ impl Inbox {
 
     /// Takes a text that came in answer to the request, or to none; returns the answers that the
     /// server is owed.
-    pub async fn take(&self, text: &[u8], asked: Option<i64>) -> Vec<Vec<u8>> {
+    pub async fn take(&self, text: Vec<u8>, asked: Option<i64>) -> Vec<Vec<u8>> {
         let mut owed = Vec::new();
         let mut answers = Vec::new();
-        let noise = envelope::take_apart(text.to_vec(), |message| match message {
+        let noise = envelope::take_apart(text, |message| match message {
             Inbound::Answer(id, reply) => answers.push((id, reply)),
             Inbound::Request(id, method) if owed.len() < MAX_OWED => {
                 let mut answer = requests::answer(id, &method);

@@ -2,6 +2,7 @@
 //! speaks nothing else.
 
 mod caller;
+mod challenge;
 mod credentials;
 mod error;
 mod events;
@@ -30,11 +31,14 @@ use super::signals::Signals;
 use super::traverse::seconds;
 use crate::domain::{Failure, FailureKind, HttpConfig, HttpFlavour, ProtocolChoice, TransportKind};
 use caller::Caller;
+pub(super) use caller::EVENT_STREAM;
+pub(super) use challenge::challenge;
 use credentials::Credentials;
 use error::HttpFailure;
 pub(super) use param_header::misfit;
 pub use reach::leads_to;
 use sse::SseWire;
+pub(super) use tls::client as http_client;
 use wire::HttpWire;
 
 /// Calls the server and shakes hands; see [`Connection::open`].
@@ -120,7 +124,11 @@ impl<'a> Remote<'a> {
         options: &'a ConnectOptions,
         lines: &'a Arc<LineRing>,
     ) -> Result<Self, Failure> {
-        let credentials = Arc::new(Credentials::new(config, options.mask.clone())?);
+        let credentials = Arc::new(Credentials::new(
+            config,
+            options.logins.clone(),
+            options.mask.clone(),
+        )?);
         let signals = Arc::new(Signals::default());
         let client = tls::client(&config.url).await?;
         let caller = Caller::new(client, &config.url, credentials, Arc::clone(&signals))?;
@@ -300,7 +308,7 @@ fn at(config: &HttpConfig, failure: &Failure) -> Failure {
 }
 
 /// The URL without what may be a secret: user, password, query and fragment.
-fn shown(url: &str) -> String {
+pub(super) fn shown(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or(url);
     match url.split_once("://") {
         Some((scheme, rest)) => {

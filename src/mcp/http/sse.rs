@@ -121,7 +121,8 @@ async fn endpoint(events: &mut Events) -> Option<String> {
         if let Event::Whole(sse) = event
             && sse.event.as_deref() == Some("endpoint")
         {
-            return sse.data;
+            let data = sse.data?;
+            return Some(String::from_utf8_lossy(&data).into_owned());
         }
     }
     None

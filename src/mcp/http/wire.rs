@@ -30,7 +30,7 @@ use crate::mcp::reply::Reply;
 use crate::mcp::signals::Signals;
 
 /// How long the server may take to hear that a session ends.
-const FAREWELL: Duration = Duration::from_millis(200);
+pub const FAREWELL: Duration = Duration::from_millis(200);
 
 /// The transport.
 #[derive(Debug)]
@@ -41,6 +41,8 @@ pub struct HttpWire {
     tasks: CancellationToken,
     /// Whether a stream for what the server says of itself is opened.
     listens: bool,
+    /// The request whose answer says which version is spoken.
+    initialize: Option<i64>,
 }
 
 impl HttpWire {
@@ -52,6 +54,7 @@ impl HttpWire {
             answers,
             tasks: CancellationToken::new(),
             listens,
+            initialize: None,
         }
     }
 
@@ -177,16 +180,30 @@ impl Transport<RoleClient> for HttpWire {
         &mut self,
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), HttpFailure>> + Send + 'static {
+        if let JsonRpcMessage::Request(request) = &message
+            && let ClientRequest::InitializeRequest(_) = request.request
+        {
+            self.initialize = request_id(&message);
+        }
         self.start(message)
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         let signals = Arc::clone(self.link.inbox().signals());
-        tokio::select! {
+        let answer = tokio::select! {
             biased;
             answer = self.answers.recv() => answer,
             () = signals.ended() => None,
+        };
+        if let Some(JsonRpcMessage::Response(response)) = &answer
+            && let Some(id) = self.initialize
+            && response.id == RequestId::Number(id)
+        {
+            self.initialize = None;
+            self.link
+                .note_version(&Reply::from(response.result.clone()));
         }
+        answer
     }
 
     async fn close(&mut self) -> Result<(), HttpFailure> {

@@ -12,6 +12,7 @@ use crate::tui::format;
 use crate::tui::keymap::binding;
 use crate::tui::layer::Layer;
 use crate::tui::layout::Pane;
+use crate::tui::log_in::Stage;
 use crate::tui::view_model::ViewModel;
 
 /// Draws the footer, and says where the cursor belongs.
@@ -50,6 +51,19 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
             let label = "save to: ";
             return Some(input(buffer, view, area, label, &save.field, "", &answers));
         }
+        Some(Layer::LogIn(log_in)) => match &log_in.stage {
+            Stage::Waiting { field, .. } => {
+                let answers = [
+                    ("Enter", "take it"),
+                    ("Esc", "cancel"),
+                    ("Tab", "copy the page's address"),
+                ];
+                let label = "where it ended: ";
+                return Some(input(buffer, view, area, label, field, "", &answers));
+            }
+            Stage::Asking => keys(buffer, view, area, &[("Esc", "cancel")]),
+            Stage::Failed(_) => keys(buffer, view, area, &[("Esc", "close")]),
+        },
         Some(Layer::Help(_)) => hints(buffer, view, area, &[Command::Up, Command::Back]),
         Some(Layer::Question(_)) => {
             keys(buffer, view, area, &[("y", "yes"), ("any other key", "no")]);
@@ -90,6 +104,14 @@ fn commands(view: &ViewModel<'_>) -> Vec<Command> {
             Command::NextPane,
             Command::RefreshAll,
         ],
+        Pane::Servers if wants_log_in(view) => vec![
+            Command::LogIn,
+            Command::Toggle,
+            Command::Filter,
+            Command::Reconnect,
+            Command::Remove,
+            Command::NextPane,
+        ],
         Pane::Servers => vec![
             Command::Open,
             Command::Toggle,
@@ -122,6 +144,11 @@ fn commands(view: &ViewModel<'_>) -> Vec<Command> {
         ],
         Pane::Details => vec![Command::Up, Command::Copy, Command::Back, Command::Refresh],
     }
+}
+
+fn wants_log_in(view: &ViewModel<'_>) -> bool {
+    view.server
+        .is_some_and(|server| matches!(server.status, Status::NeedsAuth(_)))
 }
 
 fn hints(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, commands: &[Command]) {

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 
-use super::{find, help, question, reader};
+use super::{find, help, log_in, question, reader};
 use crate::tui::layer::Layer;
 use crate::tui::view_model::ViewModel;
 
@@ -13,6 +13,7 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, layer: &Layer) {
         Layer::Find(found) => find::draw(buffer, view, found),
         Layer::Reader(reader) => reader::draw(buffer, view, reader),
         Layer::Help(offset) => help::draw(buffer, view, *offset),
+        Layer::LogIn(log_in) => log_in::draw(buffer, view, log_in),
         Layer::Question(question) => question::draw(buffer, view, question),
     }
 }

@@ -108,7 +108,10 @@ fn why_no_item(server: &ServerSnapshot, session: &Session, method: ListMethod) -
 fn why_not_connected(view: &ViewModel<'_>, status: &Status) -> String {
     let key = |command| view.keymap.shown(command);
     let next = match status {
-        Status::Failed(_) | Status::Reconnecting { .. } | Status::NeedsAuth(_) => {
+        Status::NeedsAuth(_) => key(Command::LogIn)
+            .map(|key| format!("{key} in Servers logs in."))
+            .unwrap_or_default(),
+        Status::Failed(_) | Status::Reconnecting { .. } => {
             let again = key(Command::Reconnect).map(|key| format!("{key} tries again."));
             let errors = key(Command::Errors).map(|key| format!("{key} shows the errors."));
             [again, errors]

@@ -10,6 +10,7 @@ mod header;
 mod help;
 mod layer;
 mod listing;
+mod log_in;
 mod paint;
 mod question;
 mod reader;

@@ -8,7 +8,8 @@ use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::app::Place;
-use crate::domain::{AppState, Status, text};
+use crate::app::login::{Page, Progress};
+use crate::domain::{AppState, Failure, FailureKind, Status, text};
 use crate::mcp::LineKind;
 use crate::tui::action::{Action, Notice};
 use crate::tui::fixture as make;
@@ -46,6 +47,28 @@ fn connecting() {
 #[test]
 fn servers() {
     check("servers", &make::full(), |_| {});
+}
+
+#[test]
+fn log_in() {
+    let state = make::with_events(vec![make::needs_auth()]);
+    check("needs_auth", &state, |_| {});
+    let page = Page {
+        url: "https://login.example.org/authorize?response_type=code&client_id=mcpdeck&state=q1w2e3r4t5z6&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&redirect_uri=http%3A%2F%2F127.0.0.1%3A41999%2Fcallback&scope=read&resource=https%3A%2F%2Fcalendar.example.org%2Fmcp".into(),
+        redirect: "http://127.0.0.1:41999/callback".into(),
+        opened: false,
+    };
+    check("log_in", &state, |deck| {
+        deck.press("L");
+        deck.act(Action::LogIn(Progress::Page(page.clone())));
+        deck.press("h t t p :");
+        deck.act(Action::LogIn(Progress::Foreign));
+    });
+    check("log_in_failed", &state, |deck| {
+        deck.press("enter");
+        let why = Failure::new(FailureKind::Auth, "the log-in was refused (access_denied)");
+        deck.act(Action::LoggedIn(Err(why)));
+    });
 }
 
 #[test]

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::Program;
 use crate::support::fake::{Part, Reply, Script};
+use crate::support::program::peak_kib;
 
 const SIZE: usize = 15 * 1024 * 1024;
 const MAX_KIB: u64 = 64_000_000 / 1024;
@@ -36,7 +37,7 @@ fn check(answer: Vec<Part>, expected: Option<&str>) {
     let mut stdout = child.stdout.take().unwrap();
     let mut json = vec![0];
     stdout.read_exact(&mut json).unwrap();
-    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let peak = peak_kib(child.id());
     stdout.read_to_end(&mut json).unwrap();
     child.wait().unwrap();
 
@@ -47,13 +48,6 @@ fn check(answer: Vec<Part>, expected: Option<&str>) {
     });
     assert_eq!(error.as_deref(), expected);
     assert_eq!(json["servers"][0]["counts"]["tools"], 3_000);
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let peak: u64 = peak
-        .unwrap()
-        .trim()
-        .trim_end_matches(" kB")
-        .parse()
-        .unwrap();
     assert!(peak < MAX_KIB, "{peak} KiB for {expected:?}");
 }
 

@@ -2,7 +2,14 @@
 //!
 //! These run in real time, as sockets do; what is waited for is a state, never a time.
 
+mod credentials;
 mod failures;
+#[cfg(target_os = "linux")]
+mod hostile;
+pub mod login;
+mod many;
+mod network;
+mod program;
 mod requests;
 mod sessions;
 mod sse;
@@ -67,6 +74,14 @@ async fn connected(script: Script) -> (Rig, FakeHandle, SocketAddr) {
     let server = rig.settled().await;
     assert_eq!(server.status.word(), "connected", "{server:?}");
     (rig, fake, address)
+}
+
+/// A live engine connected to this server.
+async fn connected_to(config: HttpConfig) -> Rig {
+    let rig = put(config, ProtocolChoice::Auto).await;
+    let server = rig.settled().await;
+    assert_eq!(server.status.word(), "connected", "{server:?}");
+    rig
 }
 
 /// A live engine with this server.

@@ -1,5 +1,6 @@
 //! What several test modules share.
 
+pub mod authorization;
 #[expect(
     dead_code,
     reason = "some of it is for the program fake-mcp-server only"

@@ -342,6 +342,18 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// The peak of a process's memory so far, in KiB.
+///
+/// # Panics
+/// When the process is gone, or the system does not tell.
+#[cfg(target_os = "linux")]
+pub fn peak_kib(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let number = line.unwrap().split_whitespace().nth(1).unwrap();
+    number.parse().unwrap()
+}
+
 /// The servers that were started with this home and still run, by command line. A process that
 /// has ended and waits to be reaped has no environment any more and is not among them.
 #[cfg(target_os = "linux")]
