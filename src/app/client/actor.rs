@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::connecting::Connecting;
@@ -29,7 +30,7 @@ use super::slots::{ConnectSlots, Seat};
 use super::stage::{Next, Rest, Retry, Stage, at, ended, judge, signalled};
 use super::waiting::Waiter;
 use crate::app::definition::Definition;
-use crate::app::engine::EngineOptions;
+use crate::app::engine::{EngineOptions, Face};
 use crate::domain::backoff::{Backoff, STABLE_AFTER};
 use crate::domain::server::Mask;
 use crate::domain::{Epoch, EventKind, Failure, FailureKind, Generation, RefreshReport};
@@ -73,6 +74,8 @@ pub(in crate::app) struct ClientActor {
     pub(super) generation: Generation,
     pub(super) shelf: Shelf,
     pub(super) lines: Arc<LineRing>,
+    /// Those who wait for lines or messages; they end with the actor.
+    followers: JoinSet<()>,
     pub(super) waiters: Vec<Waiter>,
     pub(super) events: Vec<(SystemTime, EventKind)>,
     pub(super) shown: Shown,
@@ -88,6 +91,10 @@ impl ClientActor {
     ) -> ClientHandle {
         let (requests, mailbox) = mpsc::channel(MAILBOX);
         let (report_to, reports) = mpsc::channel(REPORTS);
+        let lines = Arc::new(match context.options.face {
+            Face::Deck => LineRing::with_trace(),
+            Face::Cli | Face::Serve => LineRing::default(),
+        });
         let actor = Self {
             id: ActorId(id),
             seat,
@@ -102,7 +109,8 @@ impl ClientActor {
             renewed: false,
             generation: Generation::default(),
             shelf: Shelf::default(),
-            lines: Arc::default(),
+            lines,
+            followers: JoinSet::new(),
             waiters: Vec::new(),
             events: Vec::new(),
             shown: Shown::default(),
@@ -236,8 +244,33 @@ impl ClientActor {
             Request::LinesSince { seq, reply } => {
                 let _ = reply.send(self.lines.since(seq));
             }
+            Request::LinesAfter { seq, reply } => {
+                let lines = Arc::clone(&self.lines);
+                self.follow(reply, async move { lines.lines_after(seq).await });
+            }
+            Request::MessagesAfter { seq, reply } => {
+                let lines = Arc::clone(&self.lines);
+                self.follow(reply, async move { lines.messages_after(seq).await });
+            }
             Request::Shutdown(ladder) => self.turn(Next::End, ladder),
         }
+    }
+
+    /// Answers when there is something to tell, unless nobody waits for it any more.
+    fn follow<T: Send + 'static>(
+        &mut self,
+        mut reply: oneshot::Sender<T>,
+        news: impl Future<Output = T> + Send + 'static,
+    ) {
+        while self.followers.try_join_next().is_some() {}
+        self.followers.spawn(async move {
+            tokio::select! {
+                told = news => {
+                    let _ = reply.send(told);
+                }
+                () = reply.closed() => {}
+            }
+        });
     }
 
     fn call<T, F>(
