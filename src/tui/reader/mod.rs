@@ -32,6 +32,8 @@ const MOST_COPIED: usize = 74_000;
 pub struct Reader {
     /// What is read, for the title.
     pub title: Box<str>,
+    /// The server that it is of.
+    pub server: Option<ServerName>,
     /// Where it can be read again.
     source: Option<(ServerName, String)>,
     /// How far it is.
@@ -115,6 +117,7 @@ impl Reader {
         let ticket = model.next_ticket();
         let reader = Self {
             title: uri.into(),
+            server: Some(server.clone()),
             source: Some((server.clone(), uri.to_owned())),
             stage: Stage::Asking {
                 ticket,
@@ -130,19 +133,14 @@ impl Reader {
 
     /// A reader of a document.
     #[must_use]
-    pub fn showing(title: &str, document: Document) -> Self {
+    pub fn showing(title: &str, server: Option<ServerName>, document: Document) -> Self {
         Self {
             title: title.into(),
+            server,
             source: None,
             stage: Stage::Shown(Box::new(Shown::new(Arc::new(document)))),
             room: Room::default(),
         }
-    }
-
-    /// The server that it was read from.
-    #[must_use]
-    pub fn server(&self) -> Option<&ServerName> {
-        self.source.as_ref().map(|(server, _)| server)
     }
 
     /// How much room there is for the text.

@@ -12,6 +12,7 @@ use crate::tui::format;
 use crate::tui::keymap::binding;
 use crate::tui::layer::Layer;
 use crate::tui::layout::Pane;
+use crate::tui::rows::Tab;
 use crate::tui::view_model::ViewModel;
 
 /// Draws the footer, and says where the cursor belongs.
@@ -85,6 +86,15 @@ fn commands(view: &ViewModel<'_>) -> Vec<Command> {
             Command::Sort,
             Command::NextPane,
             Command::RefreshAll,
+        ],
+        Pane::List if model.tab == Tab::Trace => vec![
+            Command::Open,
+            Command::Filter,
+            Command::OnlyErrors,
+            Command::Follow,
+            Command::Copy,
+            Command::NextTab,
+            Command::Back,
         ],
         Pane::List if model.tab.is_log() => vec![
             Command::Open,

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-use super::{errors, events, header, paint, stderr, tabs};
+use super::{errors, events, header, paint, stderr, tabs, trace};
 use crate::domain::item::Item as _;
 use crate::domain::text;
 use crate::domain::{Freshness, ListMethod, Mark, ServerSnapshot, Session, Status};
@@ -69,6 +69,10 @@ fn why_nothing(view: &ViewModel<'_>) -> String {
         },
         (Tab::Errors, Some(_)) => "No errors.".to_owned(),
         (Tab::Stderr, Some(_)) => "Nothing was written to stderr.".to_owned(),
+        (Tab::Trace, Some(_)) if view.model.logs.shows_only_errors() => {
+            "No error among the messages.".to_owned()
+        }
+        (Tab::Trace, Some(_)) => "No message has gone either way yet.".to_owned(),
     }
 }
 
@@ -172,6 +176,7 @@ fn rows(buffer: &mut Buffer, view: &ViewModel<'_>, areas: &Areas) {
             Rows::Errors(rows) => errors::row(&mut cells, view, &rows[row]),
             Rows::Events(events) => events::row(&mut cells, view, &events[row]),
             Rows::Stderr(lines) => stderr::row(&mut cells, &lines[row]),
+            Rows::Messages(messages) => trace::row(&mut cells, view, &messages[row]),
             items => item(&mut cells, items, row),
         }
     }
@@ -219,7 +224,7 @@ impl Cells<'_> {
     }
 
     /// As [`put`](Self::put), at the right end of the cell.
-    fn put_right(&mut self, value: &str, style: Style) {
+    pub fn put_right(&mut self, value: &str, style: Style) {
         let width = self.columns.first().map_or(0, |(_, width)| *width);
         self.put(
             &format!("{value:>width$}", width = usize::from(width)),
@@ -272,7 +277,7 @@ fn item(cells: &mut Cells<'_>, rows: &Rows, row: usize) {
             }
             cells.put(about(item.about(), item.title.as_deref()), dim);
         }
-        Rows::Errors(_) | Rows::Events(_) | Rows::Stderr(_) => {}
+        Rows::Errors(_) | Rows::Events(_) | Rows::Stderr(_) | Rows::Messages(_) => {}
     }
 }
 
@@ -320,6 +325,18 @@ fn columns(tab: Tab, width: u16) -> Vec<Column> {
         }
         Tab::Events => with_rest(&[("When", 8)], "What", width),
         Tab::Stderr => with_rest(&[("", 5)], "Line", width),
+        Tab::Trace => {
+            let when = if width >= 50 { 8 } else { 0 };
+            let kind = if width >= 60 { 12 } else { 0 };
+            let columns = [
+                ("When", when),
+                ("Way", 3),
+                ("Latency", 7),
+                ("Size", 7),
+                ("What", kind),
+            ];
+            with_rest(&columns, "Method", width)
+        }
     }
 }
 

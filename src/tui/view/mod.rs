@@ -18,6 +18,7 @@ mod stderr;
 mod tabs;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;

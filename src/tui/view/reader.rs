@@ -29,7 +29,10 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, reader: &Reader) {
         .border_style(theme.focus)
         .title_top(Line::from(title(view, reader, area.width)));
     if let Some(shown) = reader.shown() {
-        block = block.title_bottom(Line::from(facts(view, shown)));
+        let facts = facts(view, shown);
+        if !facts.is_empty() {
+            block = block.title_bottom(Line::from(facts));
+        }
         if let Some(place) = place(reader, shown) {
             block = block.title_bottom(Line::styled(place, theme.dim).right_aligned());
         }
@@ -70,7 +73,7 @@ fn title(view: &ViewModel<'_>, reader: &Reader, columns: u16) -> Vec<Span<'stati
     let room = usize::from(columns.saturating_sub(6));
     let mut spans = vec![Span::raw(" ")];
     let mut left = room;
-    if let Some(server) = reader.server() {
+    if let Some(server) = &reader.server {
         let name = format::safe(server.as_str());
         let name = text::fit(&name, room / 3).into_owned();
         left = room.saturating_sub(text::width(&name) + 2);
@@ -90,21 +93,25 @@ fn title(view: &ViewModel<'_>, reader: &Reader, columns: u16) -> Vec<Span<'stati
 /// What it is, and what of it is not shown.
 fn facts(view: &ViewModel<'_>, shown: &Shown) -> Vec<Span<'static>> {
     let theme = view.theme;
-    let mut spans = vec![Span::raw(" ")];
+    let mut spans = Vec::new();
     let parts = shown.document.parts.len();
     if parts > 1 {
         let which = format!("part {} of {parts}  ", shown.part + 1);
         spans.push(Span::styled(which, theme.accent));
     }
     let facts = shown.part().facts().join("  ");
-    let facts = format::safe(&facts).into_owned();
-    spans.push(Span::styled(facts, theme.dim));
+    if !facts.is_empty() {
+        spans.push(Span::styled(format::safe(&facts).into_owned(), theme.dim));
+    }
     let removed = shown.part().removed;
     if removed > 0 {
         let words = format::plural(removed, "control character");
         spans.push(Span::styled(format!("  {words} not shown"), theme.warn));
     }
-    spans.push(Span::raw(" "));
+    if !spans.is_empty() {
+        spans.insert(0, Span::raw(" "));
+        spans.push(Span::raw(" "));
+    }
     spans
 }
 
@@ -142,7 +149,7 @@ fn failed(
     failure: &Failure,
 ) {
     let theme = view.theme;
-    let name = reader.server().map_or("", |server| server.as_str());
+    let name = reader.server.as_ref().map_or("", |name| name.as_str());
     let why = format!("{name} did not give the resource:");
     let columns = usize::from(area.width.saturating_sub(3)).max(1);
     let mut line = usize::from(area.height > 4);
