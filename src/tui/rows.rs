@@ -45,12 +45,12 @@ impl Tab {
         match self {
             Self::Items(ListMethod::Resources) => ("Resources", "Res"),
             Self::Items(ListMethod::ResourceTemplates) => ("Templates", "Tpl"),
-            Self::Items(ListMethod::Tools) => ("Tools", "Tools"),
+            Self::Items(ListMethod::Tools) => ("Tools", "Tool"),
             Self::Items(ListMethod::Prompts) => ("Prompts", "Pro"),
             Self::Errors => ("Errors", "Err"),
             Self::Events => ("Events", "Ev"),
             Self::Stderr => ("Stderr", "Std"),
-            Self::Trace => ("Trace", "Tra"),
+            Self::Trace => ("Trace", "Tr"),
         }
     }
 

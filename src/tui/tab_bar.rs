@@ -168,7 +168,7 @@ mod tests {
             69,
             "Resources  Templates  Tools  Prompts  Errors  Events  Stderr  Trace",
         );
-        check(44, "Res  Tpl  Tools  Pro  Err  Ev  Std  Tra");
+        check(42, "Res  Tpl  Tools  Pro  Err  Ev  Std  Tr");
         check(29, "1  2  3 Tools  4  5  6  7  8");
     }
 }
