@@ -81,6 +81,8 @@ pub struct Head {
     kind: MessageKind,
     method: Option<Arc<str>>,
     id: Option<i64>,
+    /// The id of a request of the server, as it stands in the text.
+    theirs: Option<Box<str>>,
 }
 
 impl Head {
@@ -105,6 +107,7 @@ impl Head {
                 },
                 method: None,
                 id: None,
+                theirs: sent.id.map(|id| id.to_string().into()),
             },
         }
     }
@@ -119,6 +122,7 @@ impl Head {
             },
             method: Some(method.into()),
             id,
+            theirs: None,
         }
     }
 
@@ -138,16 +142,19 @@ impl Head {
                     AnswerId::Known(id) => Some(*id),
                     AnswerId::Missing | AnswerId::Foreign => None,
                 },
+                theirs: None,
             },
-            Inbound::Request(_, method) => Self {
+            Inbound::Request(id, method) => Self {
                 kind: MessageKind::Request,
                 method: Some((&**method).into()),
                 id: None,
+                theirs: Some((*id).into()),
             },
             Inbound::Notification(method, _) => Self {
                 kind: MessageKind::Notification,
                 method: Some((&**method).into()),
                 id: None,
+                theirs: None,
             },
         }
     }
@@ -166,6 +173,8 @@ struct Ring {
     seq: u64,
     mask: Mask,
     outstanding: HashMap<i64, (Instant, Arc<str>)>,
+    /// The methods of the server's requests that are not answered yet.
+    theirs: HashMap<Box<str>, Arc<str>>,
 }
 
 /// A message as it went. It must not be shown, nor be in a Debug output.
@@ -214,6 +223,15 @@ impl TraceRing {
                         method = Some(asked);
                     }
                 }
+            }
+        }
+        if let Some(id) = head.theirs {
+            match (direction, &method) {
+                (Direction::Out, _) => method = ring.theirs.remove(&id).or(method),
+                (Direction::In, Some(asked)) if ring.theirs.len() < MAX_OUTSTANDING => {
+                    ring.theirs.insert(id, Arc::clone(asked));
+                }
+                (Direction::In, _) => {}
             }
         }
         let beginning: Box<[u8]> = beginning[..beginning.len().min(MAX_MESSAGE)].into();
@@ -290,6 +308,18 @@ mod tests {
         assert!(messages[0].latency.is_some());
         assert_eq!((&*messages[1].method, messages[1].latency), ("", None));
         assert_eq!((messages[1].seq, ring.last_seq()), (3, 3));
+    }
+
+    #[test]
+    fn our_answer_has_the_method_that_the_server_asked_for() {
+        let ring = TraceRing::default();
+        let asked = Inbound::Request("7", "roots/list".into());
+        ring.push(Direction::In, Head::of(&asked), b"{}", 2);
+        let answer = br#"{"jsonrpc":"2.0","id":7,"result":{}}"#;
+        ring.push(Direction::Out, Head::sent(answer), answer, answer.len());
+        let messages = ring.since(0);
+        assert_eq!(&*messages[1].method, "roots/list");
+        assert_eq!(messages[1].kind, MessageKind::Response);
     }
 
     #[test]

@@ -81,17 +81,13 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
     fn take_line(&mut self, line: RawLine) {
         match line {
             RawLine::Whole(bytes) => {
-                let (kept, size) = (self.lines.beginning_of(&bytes), bytes.len());
-                let mut head = None;
+                let (mut kept, size) = (self.lines.beginning_of(&bytes), bytes.len());
                 let noise = envelope::take_apart(bytes, |message| {
-                    if kept.is_some() && head.is_none() {
-                        head = Some(Head::of(&message));
+                    if let Some(kept) = kept.take() {
+                        self.lines.received(Head::of(&message), &kept, size);
                     }
                     self.take(message);
                 });
-                if let (Some(head), Some(kept)) = (head, kept) {
-                    self.lines.received(head, &kept, size);
-                }
                 match noise {
                     Noise::None => {}
                     Noise::Around => self.signals.noise(),

@@ -102,15 +102,15 @@ pub const TABLE: &[Binding] = table! {
     }
     Lists {
         Open "open" ["enter"] "open" "open: a server's list, a resource, a row in full"
-        Filter "filter" ["/"] "filter" "show only rows that have the words; look for words in the reader"
-        Copy "copy" ["y"] "copy" "copy the row's URI, template, name or message; the reader's text"
+        Filter "filter" ["/"] "filter" "show only rows that have the words; find in the reader"
+        Copy "copy" ["y"] "copy" "copy the row's URI, name or message; the reader's text"
         Follow "follow" ["F"] "follow" "stay at the newest line (Events, Stderr, Trace)"
         OnlyErrors "only-errors" ["x"] "only errors" "show only errors, or all messages again (Trace)"
     }
     Reader {
         Save "save" ["w"] "save" "save it to a file, exactly as it came"
-        Fold "fold" ["z"] "fold" "fold the object or array, or unfold it; all of them on the first line"
-        NextMatch "next-match" ["n"] "next match" "to the next line that has the words"
+        Fold "fold" ["z"] "fold" "fold the JSON at the line, or unfold it; on line 1 all"
+        NextMatch "next-match" ["n"] "next match" "to the next line that was found"
         PreviousMatch "previous-match" ["N"] "previous match" "to the one before"
     }
     Moving {

@@ -53,7 +53,7 @@ fn open_row(model: &mut Model, clock: &Clock) -> Option<Effect> {
             let reader = Reader::showing(
                 &title(message),
                 server,
-                Document::json("message", &message.text),
+                Document::json("message.json", &message.text),
             );
             model.layers.push(Layer::Reader(Box::new(reader)));
             None
@@ -62,7 +62,7 @@ fn open_row(model: &mut Model, clock: &Clock) -> Option<Effect> {
             let title = format::safe(&row_title(rows, row)?).into_owned();
             let mut lines = Lines::default();
             lines.row(rows, row, clock, model.logs.stderr());
-            let document = Document::rich(&title, lines.finish());
+            let document = Document::rich(&format!("{title}.txt"), lines.finish());
             let reader = Reader::showing(&title, server, document);
             model.layers.push(Layer::Reader(Box::new(reader)));
             None

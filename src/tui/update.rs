@@ -125,7 +125,7 @@ fn deck_command(
         Command::Fold | Command::NextMatch | Command::PreviousMatch => {}
         Command::Follow => follow(model),
         Command::OnlyErrors => only_errors(model),
-        Command::Mouse => return switch_mouse(model),
+        Command::Mouse => return Some(switch_mouse(model)),
         Command::Help => model.layers.push(Layer::Help(0)),
         Command::Suspend => return Some(Effect::Suspend),
         Command::Quit => return Some(Effect::Quit),
@@ -239,11 +239,11 @@ pub(super) fn edit_filter(
 }
 
 /// Listens to the mouse, or no longer.
-pub(super) fn switch_mouse(model: &mut Model) -> Option<Effect> {
+pub(super) fn switch_mouse(model: &mut Model) -> Effect {
     model.mouse = !model.mouse;
     let word = if model.mouse { "on" } else { "off" };
     model.notice = Some(Notice::good(format!("the mouse is {word}")));
-    Some(Effect::Mouse(model.mouse))
+    Effect::Mouse(model.mouse)
 }
 
 /// Commands that act only where one sees which server they act on.

@@ -4,6 +4,8 @@
 
 mod changes;
 
+mod reading;
+
 use std::io::{Read as _, Write as _};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;

@@ -141,10 +141,11 @@ impl Inbox {
     pub async fn take(&self, text: &[u8], asked: Option<i64>) -> Vec<Vec<u8>> {
         let mut owed = Vec::new();
         let mut answers = Vec::new();
-        let mut head = None;
+        let mut kept = false;
         let noise = envelope::take_apart(text.to_vec(), |message| {
-            if self.lines.is_traced() && head.is_none() {
-                head = Some(Head::of(&message));
+            if self.lines.is_traced() && !kept {
+                kept = true;
+                self.lines.received(Head::of(&message), text, text.len());
             }
             match message {
                 Inbound::Answer(id, reply) => answers.push((id, reply)),
@@ -159,9 +160,6 @@ impl Inbox {
                 Inbound::Request(..) => self.signals.noise(),
             }
         });
-        if let Some(head) = head {
-            self.lines.received(head, text, text.len());
-        }
         match noise {
             Noise::None => {}
             Noise::Around | Noise::Line(_) => self.signals.noise(),

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use super::line::{Ink, Line, readable};
 use super::text::LONGEST;
@@ -177,7 +178,8 @@ impl Json {
     fn fold(&self, line: &mut Line<'_>, row: &Row) {
         let closing = self.raw(row.close as usize).trim_start();
         let text = line.text.to_mut();
-        text.push_str(&format!(" … {} ", row.items));
+        // Writing to a string does not fail.
+        let _ = write!(text, " … {} ", row.items);
         line.inks.push((text.len(), Ink::Dim));
         text.push_str(closing);
         line.inks.push((text.len(), Ink::Plain));

@@ -84,7 +84,7 @@ impl<'a> Line<'a> {
 fn rows(value: &str, columns: usize) -> Vec<Range<usize>> {
     let columns = columns.max(1);
     if text::width(value) <= columns {
-        return vec![0..value.len()];
+        return std::iter::once(0..value.len()).collect();
     }
     let mut rows = Vec::new();
     let (mut start, mut used) = (0, 0);

@@ -13,6 +13,8 @@ mod listing;
 mod paint;
 mod question;
 mod reader;
+#[cfg(test)]
+mod reader_tests;
 mod servers;
 mod stderr;
 mod tabs;
