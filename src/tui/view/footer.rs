@@ -44,7 +44,7 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
                 &answers,
             ));
         }
-        Some(Layer::Reader(reader)) => hints(buffer, view, area, &reader.commands()),
+        Some(Layer::Reader(reader)) => named(buffer, view, area, &reader.commands()),
         Some(Layer::Search(field)) => return Some(search(buffer, view, area, field)),
         Some(Layer::Save(save)) => {
             let answers = [("Enter", "save"), ("Esc", "not at all")];
@@ -119,24 +119,35 @@ fn commands(view: &ViewModel<'_>) -> Vec<Command> {
     }
 }
 
+/// The commands, in the words of the key map.
 fn hints(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, commands: &[Command]) {
-    let shown = |command: &Command| {
-        let key = view.keymap.shown(*command)?;
-        Some(match command {
-            Command::Up => {
-                let down = view.keymap.shown(Command::Down)?;
-                (format!("{key}/{down}"), "scroll")
-            }
-            _ => (key, binding(*command).hint),
-        })
+    let named: Vec<(Command, &str)> = commands.iter().map(in_words).collect();
+    self::named(buffer, view, area, &named);
+}
+
+fn in_words(command: &Command) -> (Command, &'static str) {
+    let words = match command {
+        Command::Up => "scroll",
+        command => binding(*command).hint,
     };
-    let always: Vec<(String, &str)> = [Command::Help, Command::Quit]
-        .iter()
-        .filter_map(shown)
-        .collect();
-    let width = |hint: &(String, &str)| text::width(&hint.0) + text::width(hint.1) + 3;
+    (*command, words)
+}
+
+/// The commands, each with a word or two on what it does here.
+fn named(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, commands: &[(Command, &str)]) {
+    let shown = |(command, words): &(Command, &'_ str)| {
+        let key = view.keymap.shown(*command)?;
+        let key = match command {
+            Command::Up => format!("{key}/{}", view.keymap.shown(Command::Down)?),
+            _ => key,
+        };
+        Some((key, (*words).to_owned()))
+    };
+    let always = [Command::Help, Command::Quit].map(|command| in_words(&command));
+    let always: Vec<(String, String)> = always.iter().filter_map(shown).collect();
+    let width = |hint: &(String, String)| text::width(&hint.0) + text::width(&hint.1) + 3;
     let mut room = usize::from(area.width).saturating_sub(always.iter().map(width).sum());
-    let mut chosen: Vec<(String, &str)> = Vec::new();
+    let mut chosen: Vec<(String, String)> = Vec::new();
     for hint in commands.iter().filter_map(shown) {
         if width(&hint) > room {
             break;
@@ -145,7 +156,10 @@ fn hints(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, commands: &[Comm
         chosen.push(hint);
     }
     chosen.extend(always);
-    let chosen: Vec<(&str, &str)> = chosen.iter().map(|(key, words)| (&**key, *words)).collect();
+    let chosen: Vec<(&str, &str)> = chosen
+        .iter()
+        .map(|(key, words)| (&**key, &**words))
+        .collect();
     keys(buffer, view, area, &chosen);
 }
 

@@ -216,7 +216,7 @@ impl Cells<'_> {
     }
 
     /// As [`put`](Self::put); of a long URI beginning and end are shown.
-    fn put_uri(&mut self, uri: &str, style: Style) {
+    pub fn put_uri(&mut self, uri: &str, style: Style) {
         let width = self.columns.first().map_or(0, |(_, width)| *width);
         let safe = format::safe(uri);
         let uri = text::fit_middle(&safe, usize::from(width.min(self.rest.width)));
@@ -327,12 +327,14 @@ fn columns(tab: Tab, width: u16) -> Vec<Column> {
         Tab::Stderr => with_rest(&[("", 5)], "Line", width),
         Tab::Trace => {
             let when = if width >= 50 { 8 } else { 0 };
-            let kind = if width >= 60 { 12 } else { 0 };
+            let kind = if width >= 66 { 12 } else { 0 };
+            let latency = if width >= 40 { 7 } else { 0 };
+            let size = if width >= 58 { 7 } else { 0 };
             let columns = [
                 ("When", when),
                 ("Way", 3),
-                ("Latency", 7),
-                ("Size", 7),
+                ("Latency", latency),
+                ("Size", size),
                 ("What", kind),
             ];
             with_rest(&columns, "Method", width)

@@ -8,6 +8,7 @@ use ratatui::widgets::{Block, BorderType, Clear, Widget as _};
 
 use super::{document, paint};
 use crate::domain::{Failure, text};
+use crate::tui::action::Command;
 use crate::tui::document::View;
 use crate::tui::document::picture::Dots;
 use crate::tui::format;
@@ -29,11 +30,14 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, reader: &Reader) {
         .border_style(theme.focus)
         .title_top(Line::from(title(view, reader, area.width)));
     if let Some(shown) = reader.shown() {
-        let facts = facts(view, shown);
+        let place = place(reader, shown);
+        let taken = place.as_deref().map_or(0, text::width);
+        let room = usize::from(area.width.saturating_sub(3)).saturating_sub(taken);
+        let facts = facts(view, shown, room);
         if !facts.is_empty() {
             block = block.title_bottom(Line::from(facts));
         }
-        if let Some(place) = place(reader, shown) {
+        if let Some(place) = place {
             block = block.title_bottom(Line::styled(place, theme.dim).right_aligned());
         }
     }
@@ -51,7 +55,10 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, reader: &Reader) {
             } else {
                 String::new()
             };
-            paint::explain(buffer, inner, &format!("reading…{so_far}"), theme.warn);
+            let cancel = view.keymap.shown(Command::Back);
+            let cancel = cancel.map_or(String::new(), |key| format!("   {key} cancels."));
+            let words = format!("reading…{so_far}{cancel}");
+            paint::explain(buffer, inner, &words, theme.warn);
         }
         Stage::Failed(failure) => failed(buffer, view, inner, reader, failure),
         Stage::Shown(shown) => match &shown.part().view {
@@ -90,26 +97,47 @@ fn title(view: &ViewModel<'_>, reader: &Reader, columns: u16) -> Vec<Span<'stati
     spans
 }
 
-/// What it is, and what of it is not shown.
-fn facts(view: &ViewModel<'_>, shown: &Shown) -> Vec<Span<'static>> {
+/// What it is, and what of it is not shown, on so many columns: what matters less is left out.
+fn facts(view: &ViewModel<'_>, shown: &Shown, columns: usize) -> Vec<Span<'static>> {
     let theme = view.theme;
-    let mut spans = Vec::new();
+    let mut left = columns.saturating_sub(2);
+    let mut fits = |value: &str| match left.checked_sub(text::width(value) + 2) {
+        Some(rest) => {
+            left = rest;
+            true
+        }
+        None => false,
+    };
+    let mut facts = Vec::new();
     let parts = shown.document.parts.len();
     if parts > 1 {
-        let which = format!("part {} of {parts}  ", shown.part + 1);
-        spans.push(Span::styled(which, theme.accent));
+        let which = format!("part {} of {parts}", shown.part + 1);
+        if fits(&which) {
+            facts.push((which, theme.accent));
+        }
     }
-    let facts = shown.part().facts().join("  ");
-    if !facts.is_empty() {
-        spans.push(Span::styled(format::safe(&facts).into_owned(), theme.dim));
+    let removed = match shown.part().removed {
+        0 => None,
+        removed => {
+            let long = format!("{} not shown", format::plural(removed, "control character"));
+            let short = format!("{removed} not shown");
+            [long, short].into_iter().find(|words| fits(words))
+        }
+    };
+    for fact in shown.part().facts() {
+        let fact = format::safe(&fact).into_owned();
+        if !fits(&fact) {
+            break;
+        }
+        facts.push((fact, theme.dim));
     }
-    let removed = shown.part().removed;
-    if removed > 0 {
-        let words = format::plural(removed, "control character");
-        spans.push(Span::styled(format!("  {words} not shown"), theme.warn));
+    facts.extend(removed.map(|words| (words, theme.warn)));
+    let mut spans = Vec::new();
+    for (words, style) in facts {
+        spans.push(Span::raw(if spans.is_empty() { " " } else { "  " }));
+        spans.push(Span::styled(words, style));
     }
     if !spans.is_empty() {
-        spans.insert(0, Span::raw(" "));
         spans.push(Span::raw(" "));
     }
     spans

@@ -23,8 +23,13 @@ pub fn row(cells: &mut Cells<'_>, view: &ViewModel<'_>, message: &Message) {
         cells.put(&view.clock.time(message.at), dim);
     }
     cells.put(way, plain);
-    cells.put_right(&message.latency.map(format::brief).unwrap_or_default(), dim);
-    cells.put_right(&format::size(message.size as u64), dim);
+    if cells.is_next("Latency") {
+        let latency = message.latency.map(format::brief);
+        cells.put_right(&latency.unwrap_or_default(), dim);
+    }
+    if cells.is_next("Size") {
+        cells.put_right(&format::size(message.size as u64), dim);
+    }
     let kind = format::message_kind(message.kind);
     let method = if message.method.is_empty() {
         "-"
@@ -33,10 +38,10 @@ pub fn row(cells: &mut Cells<'_>, view: &ViewModel<'_>, message: &Message) {
     };
     if cells.is_next("What") {
         cells.put(kind, if style == plain { dim } else { style });
-        cells.put(method, style);
+        cells.put_uri(method, style);
     } else if message.kind == MessageKind::Error {
-        cells.put(&format!("error {method}"), style);
+        cells.put_uri(&format!("error {method}"), style);
     } else {
-        cells.put(method, style);
+        cells.put_uri(method, style);
     }
 }

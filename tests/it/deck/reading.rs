@@ -108,7 +108,7 @@ fn a_resource_is_read_on_a_key_and_shown_as_what_it_is() {
     open(&mut deck, "data");
     deck.shows(&[r#""boats": ["#, r#""name": "Ada""#, r#""open": true"#]);
     deck.press("jz");
-    deck.shows(&["[ … 2 ]", r#""open": true"#]);
+    deck.shows(&["[ … 2 items ]", r#""open": true"#]);
     deck.hides("Ada");
     deck.press("\x1b");
 
