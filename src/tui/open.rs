@@ -1,9 +1,9 @@
 //! What Enter does: it opens a server's list, reads a resource, shows a row in full.
 
 use super::action::{Effect, Notice};
-use super::find::{Hit, What};
 use super::details::Lines;
 use super::document::Document;
+use super::find::{Hit, What};
 use super::format::{self, Clock};
 use super::layer::Layer;
 use super::layout::Pane;

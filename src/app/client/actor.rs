@@ -93,7 +93,7 @@ impl ClientActor {
         let (report_to, reports) = mpsc::channel(REPORTS);
         let lines = Arc::new(match context.options.face {
             Face::Deck => LineRing::with_trace(),
-            Face::Cli | Face::Serve => LineRing::default(),
+            Face::Cli | Face::Serve(_) => LineRing::default(),
         });
         let actor = Self {
             id: ActorId(id),
