@@ -15,7 +15,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -34,10 +34,9 @@ use crate::app::engine::{EngineOptions, Face};
 use crate::domain::backoff::{Backoff, STABLE_AFTER};
 use crate::domain::server::Mask;
 use crate::domain::{Epoch, EventKind, Failure, FailureKind, Generation, RefreshReport};
-use crate::mcp::calls::{complete, get_prompt, read_resource};
 use crate::mcp::negotiate::Era;
 use crate::mcp::process::{Ladder, Launch};
-use crate::mcp::{ConnectOptions, LineRing, Requester};
+use crate::mcp::{ConnectOptions, LineRing};
 
 /// How many requests may wait for an actor.
 const MAILBOX: usize = 64;
@@ -68,14 +67,14 @@ pub(in crate::app) struct ClientActor {
     pub(super) backoff: Backoff,
     pub(super) epoch: Epoch,
     /// The era that a connection of this definition found out.
-    known_era: Option<Era>,
+    pub(super) known_era: Option<Era>,
     /// Whether the connection has a fresh session in place of one that the server had forgotten.
     renewed: bool,
     pub(super) generation: Generation,
     pub(super) shelf: Shelf,
     pub(super) lines: Arc<LineRing>,
     /// Those who wait for lines or messages; they end with the actor.
-    followers: JoinSet<()>,
+    pub(super) followers: JoinSet<()>,
     pub(super) waiters: Vec<Waiter>,
     pub(super) events: Vec<(SystemTime, EventKind)>,
     pub(super) shown: Shown,
@@ -150,7 +149,7 @@ impl ClientActor {
     }
 
     /// Takes what the server has notified.
-    fn take_notifications(&mut self) {
+    pub(super) fn take_notifications(&mut self) {
         if let Stage::Up(live) = &mut self.stage {
             live.take_notifications();
         }
@@ -190,107 +189,8 @@ impl ClientActor {
         }
     }
 
-    fn take_request(&mut self, request: Request) {
-        match request {
-            Request::Read { uri, reply } => self.call(reply, |requester| async move {
-                read_resource(&requester, &uri).await
-            }),
-            Request::GetPrompt {
-                name,
-                arguments,
-                reply,
-            } => self.call(reply, |requester| async move {
-                get_prompt(&requester, &name, &arguments).await
-            }),
-            Request::Complete {
-                of,
-                argument,
-                context,
-                reply,
-            } => self.call(reply, |requester| async move {
-                complete(&requester, of, argument, context).await
-            }),
-            Request::Demand { group, reply } => {
-                // What came before the demand counts, whichever of the two woke us.
-                self.take_notifications();
-                let ticket = self.awaited(group);
-                self.waiters.push(Waiter {
-                    group,
-                    ticket,
-                    reply,
-                });
-            }
-            Request::Refresh => {
-                if let Stage::Up(live) = &mut self.stage {
-                    live.request_all();
-                }
-            }
-            Request::SetEnabled(enabled) => {
-                if self.definition.enabled != enabled {
-                    let mut definition = (*self.definition).clone();
-                    definition.enabled = enabled;
-                    self.redefine(Arc::new(definition));
-                }
-            }
-            Request::Reconnect => self.redefine(Arc::clone(&self.definition)),
-            Request::Replace(definition) => {
-                self.known_era = None;
-                self.redefine(definition);
-            }
-            Request::Relocate(definition) => {
-                self.definition = definition;
-                self.shown.dirty = true;
-            }
-            Request::LinesSince { seq, reply } => {
-                let _ = reply.send(self.lines.since(seq));
-            }
-            Request::LinesAfter { seq, reply } => {
-                let lines = Arc::clone(&self.lines);
-                self.follow(reply, async move { lines.lines_after(seq).await });
-            }
-            Request::MessagesAfter { seq, reply } => {
-                let lines = Arc::clone(&self.lines);
-                self.follow(reply, async move { lines.messages_after(seq).await });
-            }
-            Request::Shutdown(ladder) => self.turn(Next::End, ladder),
-        }
-    }
-
-    /// Answers when there is something to tell, unless nobody waits for it any more.
-    fn follow<T: Send + 'static>(
-        &mut self,
-        mut reply: oneshot::Sender<T>,
-        news: impl Future<Output = T> + Send + 'static,
-    ) {
-        while self.followers.try_join_next().is_some() {}
-        self.followers.spawn(async move {
-            tokio::select! {
-                told = news => {
-                    let _ = reply.send(told);
-                }
-                () = reply.closed() => {}
-            }
-        });
-    }
-
-    fn call<T, F>(
-        &mut self,
-        reply: oneshot::Sender<Result<T, Failure>>,
-        call: impl FnOnce(Requester) -> F,
-    ) where
-        T: Send + 'static,
-        F: Future<Output = Result<T, Failure>> + Send + 'static,
-    {
-        if let Stage::Up(live) = &mut self.stage {
-            live.call(reply, call);
-        } else {
-            // A failed send: nobody waits for it any more.
-            let _ = reply.send(Err(self.not_connected()));
-        }
-    }
-
     /// Starts over with the definition, by a person's will: earlier attempts do not count.
-    fn redefine(&mut self, definition: Arc<Definition>) {
+    pub(super) fn redefine(&mut self, definition: Arc<Definition>) {
         self.definition = definition;
         self.renewed = false;
         self.backoff = Backoff::new(self.backoff.limit());
@@ -468,7 +368,7 @@ impl ClientActor {
 
     /// Changes the course: invalidates what is shown, closes what is alive, and goes on with
     /// `next` when nothing is. A turn during the closing replaces what follows.
-    fn turn(&mut self, next: Next, ladder: Ladder) {
+    pub(super) fn turn(&mut self, next: Next, ladder: Ladder) {
         self.invalidate();
         match std::mem::replace(&mut self.stage, Stage::Ended) {
             Stage::Resting(_) | Stage::Waiting(_) | Stage::Ended => self.proceed(next),

@@ -13,6 +13,7 @@ use crate::tui::document::View;
 use crate::tui::document::picture::Dots;
 use crate::tui::format;
 use crate::tui::layout::{cover_area, inside};
+use crate::tui::reader::page::Row;
 use crate::tui::reader::{Reader, Shown, Stage};
 use crate::tui::theme::Paint;
 use crate::tui::view_model::ViewModel;
@@ -29,8 +30,12 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, reader: &Reader) {
         .border_type(BorderType::Rounded)
         .border_style(theme.focus)
         .title_top(Line::from(title(view, reader, area.width)));
-    if let Some(shown) = reader.shown() {
-        let place = place(reader, shown);
+    let shown_rows = reader.shown().map(|shown| {
+        let rows = shown.page().rows(shown.part(), reader.room());
+        (shown, rows)
+    });
+    if let Some((shown, rows)) = &shown_rows {
+        let place = place(reader, shown, rows);
         let taken = place.as_deref().map_or(0, text::width);
         let room = usize::from(area.width.saturating_sub(3)).saturating_sub(taken);
         let facts = facts(view, shown, room);
@@ -69,7 +74,8 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, reader: &Reader) {
                 }
             }
             View::Text(_) | View::Json(_) | View::Rich(_) | View::Hex => {
-                rows(buffer, view, inner, reader, shown);
+                let rows = shown_rows.map(|(_, rows)| rows).unwrap_or_default();
+                draw_rows(buffer, view, inner, shown, rows);
             }
         },
     }
@@ -144,14 +150,13 @@ fn facts(view: &ViewModel<'_>, shown: &Shown, columns: usize) -> Vec<Span<'stati
 }
 
 /// How far one is, or what was looked for.
-fn place(reader: &Reader, shown: &Shown) -> Option<String> {
+fn place(reader: &Reader, shown: &Shown, rows: &[Row<'_>]) -> Option<String> {
     if !shown.search.needle.is_empty() {
         let words = shown.search.words();
         return Some(format!(" {} ", format::safe(&words)));
     }
     let part = shown.part();
     let room = reader.room();
-    let rows = shown.page().rows(part, room);
     let (first, last) = (rows.first()?.index, rows.last()?.index);
     let total = part.len(room.columns);
     let whole = first == 0
@@ -194,11 +199,17 @@ fn failed(
     paint::put(buffer, paint::line(inner, line + 1), &kind, theme.dim);
 }
 
-fn rows(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, reader: &Reader, shown: &Shown) {
+fn draw_rows(
+    buffer: &mut Buffer,
+    view: &ViewModel<'_>,
+    area: Rect,
+    shown: &Shown,
+    rows: Vec<Row<'_>>,
+) {
     let (part, page, theme) = (shown.part(), shown.page(), view.theme);
     let gutter = u16::try_from(part.gutter()).unwrap_or(u16::MAX);
     let selected = page.selected(part);
-    for (index, row) in page.rows(part, reader.room()).into_iter().enumerate() {
+    for (index, row) in rows.into_iter().enumerate() {
         let line = paint::line(area, index);
         if selected == Some(row.index) {
             buffer.set_style(line, theme.selected_dim);
