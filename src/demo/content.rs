@@ -43,7 +43,7 @@ const PAGES: [Page; 6] = [
         uri: "demo://guide/tabs",
         name: "tabs",
         title: "What the tabs show",
-        description: "Resources, Templates, Tools, Prompts, Errors, Events and Stderr in one table",
+        description: "Resources, Templates, Tools, Prompts, Errors, Events, Stderr and Trace in one table",
         mime_type: "text/markdown",
         body: Body::Text(include_str!("../../assets/demo/tabs.md")),
     },

@@ -1,5 +1,5 @@
 //! What a server wrote beside its messages: stderr, noise on stdout, and log notifications, in one
-//! bounded ring.
+//! bounded ring; and in another the messages themselves, where a face shows them.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use memchr::memchr;
+use tokio::sync::Notify;
 
+use super::trace::{Direction, Head, MAX_MESSAGE, Message, TraceRing};
 use crate::domain::server::Mask;
 use crate::domain::text;
 
@@ -50,6 +52,9 @@ pub struct Line {
 #[derive(Debug, Default)]
 pub struct LineRing {
     inner: Mutex<Ring>,
+    trace: Option<TraceRing>,
+    /// Tells those who wait that something was added. It costs nothing while nobody does.
+    news: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -71,14 +76,85 @@ struct RawLine {
 }
 
 impl LineRing {
+    /// A ring that keeps messages too.
+    #[must_use]
+    pub fn with_trace() -> Self {
+        Self {
+            trace: Some(TraceRing::default()),
+            ..Self::default()
+        }
+    }
+
     /// From now on these values are masked.
     pub fn set_mask(&self, mask: Mask) {
+        if let Some(trace) = &self.trace {
+            trace.set_mask(mask.clone());
+        }
         self.lock().mask = mask;
+    }
+
+    /// Whether messages are kept.
+    #[must_use]
+    pub const fn is_traced(&self) -> bool {
+        self.trace.is_some()
+    }
+
+    /// A message goes to the server.
+    pub fn sent(&self, bytes: &[u8]) {
+        if let Some(trace) = &self.trace {
+            let bytes = bytes.trim_ascii_end();
+            trace.push(Direction::Out, Head::sent(bytes), bytes, bytes.len());
+            self.news.notify_waiters();
+        }
+    }
+
+    /// A message of the size has come, of which this is the beginning, or all.
+    pub fn received(&self, head: Head, beginning: &[u8], size: usize) {
+        if let Some(trace) = &self.trace {
+            trace.push(Direction::In, head, beginning, size);
+            self.news.notify_waiters();
+        }
+    }
+
+    /// What [`received`](Self::received) wants of a message that is taken apart; nothing where
+    /// messages are not kept.
+    #[must_use]
+    pub fn beginning_of(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let bytes = &bytes[..bytes.len().min(MAX_MESSAGE)];
+        self.trace.is_some().then(|| bytes.to_vec())
+    }
+
+    /// The kept lines after the number, oldest first, as soon as there are some.
+    pub async fn lines_after(&self, seq: u64) -> Vec<Line> {
+        self.news(|| self.last_seq() > seq).await;
+        self.since(seq)
+    }
+
+    /// The kept messages after the number, oldest first, as soon as there are some; never where
+    /// messages are not kept.
+    pub async fn messages_after(&self, seq: u64) -> Vec<Message> {
+        let Some(trace) = &self.trace else {
+            return std::future::pending().await;
+        };
+        self.news(|| trace.last_seq() > seq).await;
+        trace.since(seq)
+    }
+
+    /// Waits until it is so. It is looked at after every addition.
+    async fn news(&self, is_so: impl Fn() -> bool) {
+        loop {
+            let news = self.news.notified();
+            if is_so() {
+                return;
+            }
+            news.await;
+        }
     }
 
     /// Adds a line as it came.
     pub fn push(&self, kind: LineKind, bytes: &[u8]) {
         self.lock().push(kind, SystemTime::now(), bytes);
+        self.news.notify_waiters();
     }
 
     /// Adds the lines of a chunk, all at once. `unfinished` is the beginning of the first one, and
@@ -98,6 +174,8 @@ impl LineRing {
             rest = &rest[end + 1..];
         }
         extend_line(unfinished, rest);
+        drop(ring);
+        self.news.notify_waiters();
     }
 
     /// The number of the last line; 0 if there was none.

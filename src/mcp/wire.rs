@@ -19,10 +19,11 @@ use tokio::time::Instant;
 
 use super::envelope::{self, AnswerId, Inbound, Noise};
 use super::lines::{LineKind, LineRing};
-use super::read::{LineReader, RawLine};
+use super::read::{LineReader, MAX_LINE, RawLine};
 use super::reply::Reply;
 use super::requests;
 use super::signals::Signals;
+use super::trace::Head;
 
 /// How many messages may wait for a server that does not read its stdin.
 const OUTBOX: usize = 256;
@@ -80,7 +81,14 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
     fn take_line(&mut self, line: RawLine) {
         match line {
             RawLine::Whole(bytes) => {
-                match envelope::take_apart(bytes, |message| self.take(message)) {
+                let (mut kept, size) = (self.lines.beginning_of(&bytes), bytes.len());
+                let noise = envelope::take_apart(bytes, |message| {
+                    if let Some(kept) = kept.take() {
+                        self.lines.received(Head::of(&message), &kept, size);
+                    }
+                    self.take(message);
+                });
+                match noise {
                     Noise::None => {}
                     Noise::Around => self.signals.noise(),
                     Noise::Line(line) => {
@@ -92,7 +100,10 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
             RawLine::TooLong { id } => {
                 let id = id.map_or(AnswerId::Missing, AnswerId::Known);
                 let reason = "the answer is a line of more than 16 MiB".to_owned();
-                self.take_answer(id, Reply::Malformed(reason));
+                let reply = Reply::Malformed(reason);
+                let answer = Inbound::Answer(id, reply.clone());
+                self.lines.received(Head::of(&answer), b"", MAX_LINE + 1);
+                self.take_answer(id, reply);
             }
         }
     }
@@ -103,6 +114,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
             Inbound::Request(..) if self.modern => self.signals.noise(),
             Inbound::Request(id, method) => {
                 let answer = requests::answer(id, &method);
+                self.lines.sent(&answer);
                 if let Some(outbox) = &self.outbox
                     && outbox.try_send(answer).is_err()
                 {
@@ -165,6 +177,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
         // Queued here and not in the future, so that messages leave in the order of their sending.
         let queued = match (&self.outbox, serde_json::to_vec(&message)) {
             (Some(outbox), Ok(mut bytes)) => {
+                self.lines.sent(&bytes);
                 bytes.push(b'\n');
                 outbox
                     .try_send(bytes)

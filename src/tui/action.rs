@@ -5,10 +5,12 @@ use std::sync::Arc;
 use super::ask::{Answer, Ask, Ticket};
 use super::find::Hit;
 use super::lines::StderrLine;
+use super::logs::Log;
 use super::save::File;
 use crate::app::login::Progress;
 use crate::app::{Place, Told};
 use crate::domain::{Failure, ServerName};
+use crate::mcp::Message;
 
 /// What a key can be bound to. The names in the config are the kebab-case of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,6 +35,7 @@ pub enum Command {
     Errors,
     Events,
     Stderr,
+    Trace,
     PreviousTab,
     NextTab,
     Open,
@@ -51,6 +54,7 @@ pub enum Command {
     Copy,
     Save,
     Follow,
+    OnlyErrors,
     Fold,
     NextMatch,
     PreviousMatch,
@@ -89,6 +93,8 @@ pub enum Action {
     Notice(Notice),
     /// Lines of a server's stderr arrived.
     Lines(ServerName, Vec<StderrLine>),
+    /// Messages to and from a server arrived.
+    Messages(ServerName, Vec<Message>),
     /// What a layer asked for has come.
     Answered(Ticket, Answer),
     /// A file that was to be saved is there already.
@@ -189,8 +195,8 @@ pub enum Effect {
     Trust(ServerName),
     /// Take the last removal back.
     Undo,
-    /// Fetch the stderr lines after the number.
-    Lines(ServerName, u64),
+    /// Wait for what the server says after the number.
+    Follow(Ticket, Log, ServerName, u64),
     /// Find the answer for the layer that awaits it.
     Ask(Ticket, Ask),
     /// Write the file.

@@ -3,73 +3,45 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
+use super::document::line::Ink;
+use super::document::rich::Rich;
 use super::format::{self, Clock, Tone};
 use super::lines::StderrLine;
+use super::outline::outline;
 use super::rows::{ErrorRow, Rows, Trouble};
-use super::wrap::wrap;
 use crate::domain::item::Audience;
 use crate::domain::text;
 use crate::domain::{
     Annotations, Event, Origin, Prompt, PromptArgument, Resource, ResourceTemplate, ServerSnapshot,
     Tool,
 };
-
-/// The most lines that are made of one subject.
-const MOST_LINES: usize = 2_000;
-
-/// The most bytes of a schema that are laid out.
-const MOST_SCHEMA_BYTES: usize = 64 * 1_024;
+use crate::mcp::{Direction, Message};
 
 /// The last stderr lines beside an error.
 const STDERR_LINES: usize = 20;
 
-/// One line: a label on the first line of a value, and the value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// What the value is; empty on its further lines.
-    pub label: &'static str,
-    /// The value, or a part of it.
-    pub text: String,
-    /// How it is to be read.
-    pub tone: Tone,
-}
-
-/// The columns of the labels.
-pub const LABEL_COLUMNS: usize = 12;
-
-/// Collects lines of a width.
-#[derive(Debug)]
-pub struct Lines {
-    lines: Vec<Line>,
-    columns: usize,
-}
+/// Collects lines.
+#[derive(Debug, Default)]
+pub struct Lines(Rich);
 
 impl Lines {
-    /// No lines yet, for so many columns.
-    #[must_use]
-    pub const fn new(columns: usize) -> Self {
-        Self {
-            lines: Vec::new(),
-            columns,
-        }
-    }
-
     /// The lines.
     #[must_use]
-    pub fn finish(self) -> Vec<Line> {
-        self.lines
+    pub fn finish(self) -> Rich {
+        self.0
     }
 
     fn toned(&mut self, label: &'static str, value: &str, tone: Tone) {
-        let columns = self.columns.saturating_sub(LABEL_COLUMNS).max(1);
-        let most = MOST_LINES.saturating_sub(self.lines.len());
-        for (index, text) in wrap(value, columns, most).into_iter().enumerate() {
-            self.lines.push(Line {
-                label: if index == 0 { label } else { "" },
-                text,
-                tone,
-            });
-        }
+        let ink = match tone {
+            Tone::Plain => Ink::Plain,
+            Tone::Dim => Ink::Dim,
+            Tone::Warn => Ink::Warn,
+            Tone::Bad => Ink::Bad,
+        };
+        // What is metadata shows whatever is hidden in it; tabs are two spaces.
+        let lines = value.split('\n').map(|line| line.replace('\t', "  "));
+        let lines: Vec<String> = lines.map(|line| format::safe(&line).into_owned()).collect();
+        self.0.labelled(label, &lines.join("\n"), ink);
     }
 
     fn add(&mut self, label: &'static str, value: &str) {
@@ -100,6 +72,9 @@ impl Lines {
                 self.add("Kind", line.word());
                 self.add("Text", &line.text);
             }),
+            Rows::Messages(messages) => messages
+                .get(row)
+                .map(|message| self.message(message, clock)),
         };
     }
 
@@ -159,28 +134,33 @@ impl Lines {
         }
     }
 
-    /// The properties of an object schema, a line each, then the whole schema.
+    /// The outline of the schema, then the schema itself.
     fn schema(&mut self, label: &'static str, json: &str) {
-        let parsed = (json.len() <= MOST_SCHEMA_BYTES)
-            .then(|| serde_json::from_str::<serde_json::Value>(json).ok())
-            .flatten();
-        let Some(schema) = parsed else {
-            self.add(
-                label,
-                &format!("a schema of {}", format::size(json.len() as u64)),
-            );
+        let Ok(schema) = serde_json::from_str::<serde_json::Value>(json) else {
+            let size = format::size(json.len() as u64);
+            self.add(label, &format!("a schema of {size} that cannot be read"));
             return;
         };
-        let properties = properties(&schema);
-        if properties.is_empty() {
-            self.add(label, "no named values");
-        }
-        for (index, property) in properties.iter().enumerate() {
-            self.add(if index == 0 { label } else { "" }, property);
-        }
+        outline(&mut self.0, label, &schema);
         if let Ok(pretty) = serde_json::to_string_pretty(&schema) {
             self.toned("Schema", &pretty, Tone::Dim);
         }
+    }
+
+    fn message(&mut self, message: &Message, clock: &Clock) {
+        self.add("When", &clock.time(message.at));
+        let way = match message.direction {
+            Direction::Out => "to the server",
+            Direction::In => "from the server",
+        };
+        self.add("Way", way);
+        self.add("What", format::message_kind(message.kind));
+        self.add("Method", &message.method);
+        self.add("Size", &sizes(message.size as u64));
+        if let Some(latency) = message.latency {
+            self.add("Latency", &format::brief(latency));
+        }
+        self.toned("Text", &text::contents(&message.text).text, Tone::Dim);
     }
 
     fn prompt(&mut self, item: &Prompt) {
@@ -320,37 +300,6 @@ fn hints(annotations: &serde_json::value::RawValue) -> String {
         })
         .collect();
     words.join(", ")
-}
-
-/// `path  string, required  Where the file is`.
-fn properties(schema: &serde_json::Value) -> Vec<String> {
-    let Some(properties) = schema.get("properties").and_then(|value| value.as_object()) else {
-        return Vec::new();
-    };
-    let required = schema.get("required").and_then(|value| value.as_array());
-    let is_required = |name: &str| {
-        required.is_some_and(|names| names.iter().any(|other| other.as_str() == Some(name)))
-    };
-    properties
-        .iter()
-        .map(|(name, property)| {
-            let mut line = name.clone();
-            if let Some(kind) = property.get("type").and_then(|kind| kind.as_str()) {
-                let _ = write!(line, " ({kind}");
-                line.push_str(if is_required(name) {
-                    ", required)"
-                } else {
-                    ")"
-                });
-            } else if is_required(name) {
-                line.push_str(" (required)");
-            }
-            if let Some(about) = property.get("description").and_then(|text| text.as_str()) {
-                let _ = write!(line, ": {}", text::cell(about));
-            }
-            line
-        })
-        .collect()
 }
 
 fn takes(argument: &PromptArgument) -> String {

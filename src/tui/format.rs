@@ -11,6 +11,7 @@ use crate::domain::text;
 use crate::domain::{
     Event, EventKind, Failure, ListMethod, RefreshReport, ServerSnapshot, Session, Status,
 };
+use crate::mcp::MessageKind;
 
 /// How a text is to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,6 +242,17 @@ pub fn event(event: &Event) -> String {
     match &event.server {
         Some(name) => format!("{name} {what}"),
         None => what,
+    }
+}
+
+/// What a message is, in a word.
+#[must_use]
+pub const fn message_kind(kind: MessageKind) -> &'static str {
+    match kind {
+        MessageKind::Request => "request",
+        MessageKind::Notification => "notification",
+        MessageKind::Response => "answer",
+        MessageKind::Error => "error",
     }
 }
 

@@ -98,19 +98,21 @@ pub const TABLE: &[Binding] = table! {
         Errors "errors" ["5"] "errors" "show what went wrong with it"
         Events "events" ["6"] "events" "show what happened, of all servers"
         Stderr "stderr" ["7"] "stderr" "show what it wrote to stderr"
+        Trace "trace" ["8"] "trace" "show the messages in both directions"
         PreviousTab "previous-tab" ["["] "previous tab" "show the tab to the left"
         NextTab "next-tab" ["]"] "next tab" "show the tab to the right"
     }
     Lists {
         Open "open" ["enter"] "open" "open: a server's list, a resource, a row in full"
-        Filter "filter" ["/"] "filter" "show only rows that have the words; look for words in the reader"
-        Copy "copy" ["y"] "copy" "copy the row's URI, template, name or message; the reader's text"
-        Follow "follow" ["F"] "follow" "stay at the newest line (Events, Stderr)"
+        Filter "filter" ["/"] "filter" "show only rows that have the words; find in the reader"
+        Copy "copy" ["y"] "copy" "copy the row's URI, name or message; the reader's text"
+        Follow "follow" ["F"] "follow" "stay at the newest line (Events, Stderr, Trace)"
+        OnlyErrors "only-errors" ["x"] "only errors" "show only errors, or all messages again (Trace)"
     }
     Reader {
         Save "save" ["w"] "save" "save it to a file, exactly as it came"
-        Fold "fold" ["z"] "fold" "fold the object or array, or unfold it; all of them on the first line"
-        NextMatch "next-match" ["n"] "next match" "to the next line that has the words"
+        Fold "fold" ["z"] "fold" "fold the JSON at the line, or unfold it; on line 1 all"
+        NextMatch "next-match" ["n"] "next match" "to the next line that was found"
         PreviousMatch "previous-match" ["N"] "previous match" "to the one before"
     }
     Moving {
@@ -462,9 +464,9 @@ mod tests {
 
     #[test]
     fn a_list_replaces_the_default_and_an_empty_one_unbinds() {
-        let keymap = Keymap::new(&overrides(&[("toggle", &["x"]), ("sort", &[])])).unwrap();
+        let keymap = Keymap::new(&overrides(&[("toggle", &["X"]), ("sort", &[])])).unwrap();
         let deck = |key| press(&keymap, Context::Deck, key);
-        assert_eq!(deck("x"), Action::Command(Command::Toggle));
+        assert_eq!(deck("X"), Action::Command(Command::Toggle));
         assert_eq!(deck("space"), Action::Nothing);
         assert_eq!(deck("s"), Action::Nothing);
         assert_eq!(keymap.shown(Command::Sort), None);
@@ -502,7 +504,7 @@ mod tests {
     #[test]
     fn a_key_may_move_from_one_action_to_another() {
         let keymap =
-            Keymap::new(&overrides(&[("refresh", &["x"]), ("reconnect", &["r"])])).unwrap();
+            Keymap::new(&overrides(&[("refresh", &["X"]), ("reconnect", &["r"])])).unwrap();
         assert_eq!(
             press(&keymap, Context::Deck, "r"),
             Action::Command(Command::Reconnect)

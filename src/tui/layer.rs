@@ -81,7 +81,7 @@ impl Layer {
     pub fn command(&mut self, model: &mut Model, command: Command, clock: &Clock) -> Reply {
         match command {
             Command::Suspend => return Reply::Stay(Some(Effect::Suspend)),
-            Command::Mouse => return Reply::Stay(update::switch_mouse(model)),
+            Command::Mouse => return Reply::Stay(Some(update::switch_mouse(model))),
             Command::Quit => return Reply::Close(None),
             Command::Help if !matches!(self, Self::Help(_)) => return Reply::Open(Self::Help(0)),
             _ => {}

@@ -1,7 +1,12 @@
 //! What a server wrote beside its messages, as the Stderr tab shows it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::time::sleep;
+
+use super::action::Action;
+use super::logs::Log;
 use crate::app::EngineHandle;
 use crate::domain::ServerName;
 use crate::mcp::LineKind;
@@ -29,19 +34,46 @@ impl StderrLine {
     }
 }
 
-/// The lines that are kept of the server, after the number. The first may have a higher number
-/// than the next, where older ones were dropped.
-pub async fn lines_since(engine: EngineHandle, name: ServerName, after: u64) -> Vec<StderrLine> {
-    let Some(client) = engine.client(&name).await else {
-        return Vec::new();
-    };
-    let lines = client.lines_since(after).await;
-    lines
-        .into_iter()
-        .map(|line| StderrLine {
+/// What is new follows no faster than this: a flood is shown in steps.
+const STEP: Duration = Duration::from_millis(100);
+
+/// After how long a server that is being replaced is looked for again.
+const AGAIN: Duration = Duration::from_millis(200);
+
+/// What the server has said after the number, as soon as there is something. Its numbers begin
+/// anew where another client took the name meanwhile.
+pub async fn follow(engine: EngineHandle, log: Log, name: ServerName, after: u64) -> Action {
+    let mut after = after;
+    if after > 0 {
+        sleep(STEP).await;
+    }
+    loop {
+        if let Some(client) = engine.client(&name).await {
+            match log {
+                Log::Stderr => {
+                    if let Some(lines) = client.lines_after(after).await {
+                        let lines = lines.into_iter().map(StderrLine::from).collect();
+                        return Action::Lines(name, lines);
+                    }
+                }
+                Log::Trace => {
+                    if let Some(messages) = client.messages_after(after).await {
+                        return Action::Messages(name, messages);
+                    }
+                }
+            }
+        }
+        after = 0;
+        sleep(AGAIN).await;
+    }
+}
+
+impl From<crate::mcp::Line> for StderrLine {
+    fn from(line: crate::mcp::Line) -> Self {
+        Self {
             number: line.seq,
             kind: line.kind,
             text: line.text,
-        })
-        .collect()
+        }
+    }
 }

@@ -24,9 +24,11 @@ pub mod layout;
 pub mod lines;
 pub mod list;
 pub mod log_in;
+pub mod logs;
 pub mod model;
 pub mod mouse;
 pub mod open;
+pub mod outline;
 
 pub mod question;
 pub mod reader;
@@ -142,7 +144,7 @@ struct Deck {
     manager: Manager,
     /// What was asked of the engine and the files, each with what there is to tell afterwards.
     jobs: JoinSet<Option<Action>>,
-    /// Those of them that a layer awaits: they are ended with it.
+    /// Those of them whose answer the model awaits: they end when it no longer does.
     asked: HashMap<Ticket, AbortHandle>,
     log_in: log_in::Task,
 }
@@ -250,15 +252,16 @@ impl Deck {
     /// Applies the action and does what it asks for.
     fn act(&mut self, action: Action) -> Step {
         let effect = update(&mut self.model, &self.state, action, &clock());
+        let wanted = self.model.wanted_news();
         self.asked.retain(|ticket, job| {
-            let awaited = self.model.layers.await_answer(*ticket);
+            let awaited = self.model.awaits(*ticket);
             if !awaited {
                 job.abort();
             }
             awaited
         });
-        if let Some((server, after)) = self.model.wanted_lines(&self.state) {
-            self.perform(Effect::Lines(server, after))?;
+        if let Some(effect) = wanted {
+            self.perform(effect)?;
         }
         effect.map_or(Ok(None), |effect| self.perform(effect))
     }
@@ -303,19 +306,16 @@ impl Deck {
             Effect::LogIn(name) => self.log_in.start(name, engine),
             Effect::Pasted(text) => self.log_in.paste(text),
             Effect::EndLogIn => self.log_in.stop(),
-            Effect::Lines(name, after) => self.job(async move {
-                let lines = lines::lines_since(engine, name.clone(), after).await;
-                Some(Action::Lines(name, lines))
-            }),
             Effect::Jump(hit) => return self.act(Action::Jump(hit)),
+            Effect::Follow(ticket, log, name, after) => {
+                let job = lines::follow(engine, log, name, after);
+                self.ask(ticket, async move { Some(job.await) });
+            }
             Effect::Save(file) => self
                 .job(async move { tokio::task::spawn_blocking(move || file.write()).await.ok() }),
-            Effect::Ask(ticket, ask) => {
-                let job = self.jobs.spawn(async move {
-                    Some(Action::Answered(ticket, ask::answer(ask, engine).await))
-                });
-                self.asked.insert(ticket, job);
-            }
+            Effect::Ask(ticket, ask) => self.ask(ticket, async move {
+                Some(Action::Answered(ticket, ask::answer(ask, engine).await))
+            }),
         }
         Ok(None)
     }
@@ -323,6 +323,12 @@ impl Deck {
     /// Starts what ends with something to tell.
     fn tell(&mut self, job: impl Future<Output = Option<Told>> + Send + 'static) {
         self.job(async move { job.await.map(|told| Action::Notice(told.into())) });
+    }
+
+    /// Starts what ends early where nobody waits for it any more.
+    fn ask(&mut self, ticket: Ticket, job: impl Future<Output = Option<Action>> + Send + 'static) {
+        let job = self.jobs.spawn(job);
+        self.asked.insert(ticket, job);
     }
 
     fn job(&mut self, job: impl Future<Output = Option<Action>> + Send + 'static) {

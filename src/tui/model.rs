@@ -1,18 +1,20 @@
 //! What the deck remembers between two keys. Everything it knows of servers is in the snapshot.
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::action::Notice;
+use super::action::{Effect, Notice};
 use super::ask::Ticket;
-use super::details::{Line, Lines};
+use super::details::Lines;
+use super::document::rich::Rich;
 use super::format::{self, Clock};
 use super::headline::Headline;
 use super::layer::Layers;
 use super::layout::{Areas, Pane, Shape, inside};
-use super::lines::StderrLine;
 use super::list::{List, Parked};
+use super::logs::Logs;
 use super::rows::{Anchor, ErrorRow, Rows, Tab, shown_events};
 use super::servers::{LINES_EACH, Servers};
 use crate::domain::{AppState, Event, ListMethod, ServerName, ServerSnapshot, Status};
@@ -20,14 +22,16 @@ use crate::domain::{AppState, Event, ListMethod, ServerName, ServerSnapshot, Sta
 /// How long `+` and `~` stand beside a row.
 pub const MARKS_LAST: Duration = Duration::from_secs(5);
 
-/// How many stderr lines are kept of the selected server.
-const STDERR_KEPT: usize = 1_000;
+/// The most rows of the details pane; Enter shows everything.
+const MOST_ROWS: usize = 2_000;
 
 /// The details pane.
 #[derive(Debug, Clone, Default)]
 pub struct Details {
-    /// The lines, as wide as the pane.
-    pub lines: Vec<Line>,
+    /// What they say.
+    pub rich: Rich,
+    /// The rows on screen: which line, and which part of it.
+    pub rows: Vec<(usize, Range<usize>)>,
     /// The first one on screen.
     pub offset: usize,
     /// How many fit on screen.
@@ -67,18 +71,9 @@ struct Subject {
 impl Details {
     /// Scrolls by so many lines.
     pub fn scroll(&mut self, lines: isize) {
-        let last = self.lines.len().saturating_sub(self.height);
+        let last = self.rows.len().saturating_sub(self.height);
         self.offset = self.offset.saturating_add_signed(lines).min(last);
     }
-}
-
-/// What is known of the selected server's stderr.
-#[derive(Debug, Clone, Default)]
-pub struct Stderr {
-    server: Option<ServerName>,
-    lines: Arc<VecDeque<StderrLine>>,
-    /// The last line there was when lines were asked for.
-    asked: u64,
 }
 
 /// All events, and those of them that are shown.
@@ -111,7 +106,8 @@ pub struct Model {
     pub label: Arc<str>,
     /// The last ticket that was given out.
     ticket: Ticket,
-    stderr: Stderr,
+    /// What the selected server says.
+    pub logs: Logs,
     events: Events,
     list_of: (Option<ServerName>, Tab),
     parked: HashMap<(Option<ServerName>, Tab), Parked>,
@@ -135,7 +131,7 @@ impl Model {
             demo,
             label: label.into(),
             ticket: Ticket::default(),
-            stderr: Stderr::default(),
+            logs: Logs::default(),
             events: Events::default(),
             list_of: (None, tab),
             parked: HashMap::new(),
@@ -171,7 +167,7 @@ impl Model {
             state,
         );
         let server = self.servers.snapshot(state).cloned();
-        self.settle_stderr(server.as_deref());
+        self.logs.of(server.as_ref().map(|server| &server.name));
         self.open_list(server.as_deref());
         let rows = self.rows(server.as_deref(), state);
         self.list.put(rows);
@@ -183,7 +179,9 @@ impl Model {
     fn open_list(&mut self, server: Option<&ServerSnapshot>) {
         let name = match self.tab {
             Tab::Events => None,
-            Tab::Items(_) | Tab::Errors | Tab::Stderr => server.map(|server| server.name.clone()),
+            Tab::Items(_) | Tab::Errors | Tab::Stderr | Tab::Trace => {
+                server.map(|server| server.name.clone())
+            }
         };
         let wanted = (name, self.tab);
         if wanted == self.list_of {
@@ -221,7 +219,8 @@ impl Model {
     fn rows(&mut self, server: Option<&ServerSnapshot>, state: &AppState) -> Rows {
         match (self.tab, server) {
             (Tab::Events, _) => Rows::Events(self.events(state)),
-            (Tab::Stderr, _) => Rows::Stderr(Arc::clone(&self.stderr.lines)),
+            (Tab::Stderr, _) => Rows::Stderr(Arc::clone(self.logs.stderr())),
+            (Tab::Trace, _) => Rows::Messages(Arc::clone(self.logs.messages())),
             (_, None) => Rows::default(),
             (Tab::Errors, Some(server)) => Rows::Errors(ErrorRow::of(server).into()),
             (Tab::Items(method), Some(server)) => {
@@ -264,7 +263,7 @@ impl Model {
         let made_of = MadeOf {
             server: server.cloned(),
             columns: area.width,
-            stderr: self.stderr.lines.back().map(|line| line.number),
+            stderr: self.logs.stderr().back().map(|line| line.number),
         };
         let fresh = self
             .details
@@ -277,57 +276,36 @@ impl Model {
             self.details.scroll(0);
             return;
         }
-        let mut lines = Lines::new(usize::from(area.width.saturating_sub(2)));
+        let mut lines = Lines::default();
         match (row, server) {
             (Some((row, _)), _) => {
-                lines.row(self.list.rows(), row, clock, &self.stderr.lines);
+                lines.row(self.list.rows(), row, clock, self.logs.stderr());
             }
             (None, Some(server)) => lines.server(server),
             (None, None) => {}
         }
+        let rich = lines.finish();
+        let columns = usize::from(area.width.saturating_sub(2));
+        self.details.rows = rich.rows(columns, MOST_ROWS);
+        self.details.rich = rich;
         self.details.subject = subject;
         self.details.made_of = Some(made_of);
-        self.details.lines = lines.finish();
         self.details.scroll(0);
     }
 
-    fn settle_stderr(&mut self, server: Option<&ServerSnapshot>) {
-        let name = server.map(|server| &server.name);
-        let written = server.map_or(0, |server| server.stderr_lines);
-        if self.stderr.server.as_ref() != name || written < self.stderr.asked {
-            self.stderr = Stderr {
-                server: name.cloned(),
-                ..Stderr::default()
-            };
-        }
+    /// What an open tab lacks.
+    pub fn wanted_news(&mut self) -> Option<Effect> {
+        let ticket = &mut self.ticket;
+        self.logs.wanted(self.tab, || {
+            *ticket = ticket.next();
+            *ticket
+        })
     }
 
-    /// The stderr lines that a tab on screen lacks: of which server, after which number.
-    pub fn wanted_lines(&mut self, state: &AppState) -> Option<(ServerName, u64)> {
-        if !matches!(self.tab, Tab::Stderr | Tab::Errors) {
-            return None;
-        }
-        let server = self.servers.snapshot(state)?;
-        if self.stderr.server.as_ref() != Some(&server.name)
-            || server.stderr_lines <= self.stderr.asked
-        {
-            return None;
-        }
-        self.stderr.asked = server.stderr_lines;
-        let after = self.stderr.lines.back().map_or(0, |line| line.number);
-        Some((server.name.clone(), after))
-    }
-
-    /// Takes lines that were asked for, unless they are another server's.
-    pub fn take_lines(&mut self, server: &ServerName, lines: Vec<StderrLine>) {
-        if self.stderr.server.as_ref() != Some(server) {
-            return;
-        }
-        let kept = Arc::make_mut(&mut self.stderr.lines);
-        let last = kept.back().map_or(0, |line| line.number);
-        kept.extend(lines.into_iter().filter(|line| line.number > last));
-        let surplus = kept.len().saturating_sub(STDERR_KEPT);
-        kept.drain(..surplus);
+    /// Whether the answer that the ticket stands for is awaited.
+    #[must_use]
+    pub fn awaits(&self, ticket: Ticket) -> bool {
+        self.layers.await_answer(ticket) || self.logs.awaits(ticket)
     }
 
     /// When something on screen will change by itself: a clock, a countdown, marks that end.

@@ -1,8 +1,10 @@
 //! What Enter does: it opens a server's list, reads a resource, shows a row in full.
 
 use super::action::{Effect, Notice};
+use super::details::Lines;
+use super::document::Document;
 use super::find::{Hit, What};
-use super::format::Clock;
+use super::format::{self, Clock};
 use super::layer::Layer;
 use super::layout::Pane;
 use super::log_in;
@@ -11,6 +13,7 @@ use super::question::Question;
 use super::reader::Reader;
 use super::rows::{Anchor, Rows, Tab};
 use crate::domain::{AppState, ListMethod, ServerSnapshot, Status};
+use crate::mcp::{Direction, Message};
 
 /// Opens the selected row of the pane with the focus.
 pub fn open(model: &mut Model, state: &AppState, clock: &Clock) -> Option<Effect> {
@@ -38,21 +41,31 @@ pub fn open(model: &mut Model, state: &AppState, clock: &Clock) -> Option<Effect
 /// A resource is read; everything else is shown in full.
 fn open_row(model: &mut Model, clock: &Clock) -> Option<Effect> {
     let row = model.list.selected()?;
+    let server = model.servers.selected().cloned();
     match model.list.rows() {
         Rows::Resources(items) => {
             let uri = items.get(row)?.uri.clone();
-            let server = model.servers.selected()?.clone();
-            let (reader, effect) = Reader::asking(model, server, &uri, clock);
+            let (reader, effect) = Reader::asking(model, server?, &uri, clock);
             model.layers.push(Layer::Reader(Box::new(reader)));
             Some(effect)
         }
-        Rows::Templates(_)
-        | Rows::Tools(_)
-        | Rows::Prompts(_)
-        | Rows::Errors(_)
-        | Rows::Events(_)
-        | Rows::Stderr(_) => {
-            model.focus = Pane::Details;
+        Rows::Messages(messages) => {
+            let message = messages.get(row)?;
+            let reader = Reader::showing(
+                &title(message),
+                server,
+                Document::json("message.json", &message.text),
+            );
+            model.layers.push(Layer::Reader(Box::new(reader)));
+            None
+        }
+        rows => {
+            let title = format::safe(&row_title(rows, row)?).into_owned();
+            let mut lines = Lines::default();
+            lines.row(rows, row, clock, model.logs.stderr());
+            let document = Document::rich(&format!("{title}.txt"), lines.finish());
+            let reader = Reader::showing(&title, server, document);
+            model.layers.push(Layer::Reader(Box::new(reader)));
             None
         }
     }
@@ -77,6 +90,37 @@ pub fn jump(model: &mut Model, state: &AppState, hit: &Hit) {
             model.seek(&hit.server, Anchor::Item(key.clone(), *nth));
         }
     }
+}
+
+/// `answer to tools/list, from the server`.
+fn title(message: &Message) -> String {
+    let method = format::safe(&message.method);
+    let kind = format::message_kind(message.kind);
+    let way = match message.direction {
+        Direction::Out => "to the server",
+        Direction::In => "from the server",
+    };
+    let cut = if message.is_cut() {
+        let whole = format::size(message.size as u64);
+        format!(", the beginning of {whole}")
+    } else {
+        String::new()
+    };
+    format!("{kind} {method} {way}{cut}")
+}
+
+/// What the row is called in full.
+fn row_title(rows: &Rows, row: usize) -> Option<String> {
+    Some(match rows {
+        Rows::Resources(items) => items.get(row)?.uri.to_string(),
+        Rows::Templates(items) => items.get(row)?.uri_template.to_string(),
+        Rows::Tools(items) => format!("tool {}", items.get(row)?.name),
+        Rows::Prompts(items) => format!("prompt {}", items.get(row)?.name),
+        Rows::Errors(rows) => format!("error of {}", rows.get(row)?.asked()),
+        Rows::Stderr(lines) => format!("line {}", lines.get(row)?.number),
+        Rows::Events(_) => "event".to_owned(),
+        Rows::Messages(messages) => title(messages.get(row)?),
+    })
 }
 
 fn open_server(model: &mut Model, server: &ServerSnapshot) -> Option<Effect> {
@@ -105,7 +149,7 @@ fn list_worth_opening(open: Tab, server: &ServerSnapshot) -> Tab {
     let fallback = match open {
         Tab::Items(method) if has_rows(method) => return open,
         Tab::Items(_) => open,
-        Tab::Errors | Tab::Events | Tab::Stderr => Tab::Items(ListMethod::Resources),
+        Tab::Errors | Tab::Events | Tab::Stderr | Tab::Trace => Tab::Items(ListMethod::Resources),
     };
     ListMethod::ALL
         .into_iter()

@@ -9,6 +9,7 @@ use crate::domain::{
     DiscoveryError, Event, EventKind, ListMethod, Mark, Prompt, Resource, ResourceTemplate,
     ServerSnapshot, Tool,
 };
+use crate::mcp::Message;
 
 /// The tabs of the selected server, in the order of their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,11 +22,13 @@ pub enum Tab {
     Events,
     /// What the server wrote to stderr.
     Stderr,
+    /// The messages in both directions.
+    Trace,
 }
 
 impl Tab {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Items(ListMethod::Resources),
         Self::Items(ListMethod::ResourceTemplates),
         Self::Items(ListMethod::Tools),
@@ -33,6 +36,7 @@ impl Tab {
         Self::Errors,
         Self::Events,
         Self::Stderr,
+        Self::Trace,
     ];
 
     /// Its title, and a short one for narrow windows.
@@ -41,11 +45,12 @@ impl Tab {
         match self {
             Self::Items(ListMethod::Resources) => ("Resources", "Res"),
             Self::Items(ListMethod::ResourceTemplates) => ("Templates", "Tpl"),
-            Self::Items(ListMethod::Tools) => ("Tools", "Tools"),
+            Self::Items(ListMethod::Tools) => ("Tools", "Tool"),
             Self::Items(ListMethod::Prompts) => ("Prompts", "Pro"),
             Self::Errors => ("Errors", "Err"),
             Self::Events => ("Events", "Ev"),
             Self::Stderr => ("Stderr", "Std"),
+            Self::Trace => ("Trace", "Tr"),
         }
     }
 
@@ -58,7 +63,7 @@ impl Tab {
     /// Whether its newest row is the last, and worth staying at.
     #[must_use]
     pub const fn is_log(self) -> bool {
-        matches!(self, Self::Events | Self::Stderr)
+        matches!(self, Self::Events | Self::Stderr | Self::Trace)
     }
 }
 
@@ -150,6 +155,7 @@ pub enum Rows {
     Errors(Arc<[ErrorRow]>),
     Events(Arc<[Arc<Event>]>),
     Stderr(Arc<VecDeque<StderrLine>>),
+    Messages(Arc<VecDeque<Message>>),
 }
 
 /// What a row is known by when the list around it changes.
@@ -179,6 +185,7 @@ impl Rows {
             Self::Errors(rows) => rows.len(),
             Self::Events(events) => events.len(),
             Self::Stderr(lines) => lines.len(),
+            Self::Messages(messages) => messages.len(),
         }
     }
 
@@ -199,6 +206,7 @@ impl Rows {
             (Self::Errors(a), Self::Errors(b)) => Arc::ptr_eq(a, b) || a == b,
             (Self::Events(a), Self::Events(b)) => Arc::ptr_eq(a, b),
             (Self::Stderr(a), Self::Stderr(b)) => Arc::ptr_eq(a, b),
+            (Self::Messages(a), Self::Messages(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }
     }
@@ -214,7 +222,7 @@ impl Rows {
                 Trouble::Error(_) => row.asked(),
                 Trouble::Note(text) => text,
             }),
-            Self::Events(_) | Self::Stderr(_) => None,
+            Self::Events(_) | Self::Stderr(_) | Self::Messages(_) => None,
         }
     }
 
@@ -222,6 +230,7 @@ impl Rows {
         match self {
             Self::Events(events) => events.get(row).map(|event| event.seq),
             Self::Stderr(lines) => lines.get(row).map(|line| line.number),
+            Self::Messages(messages) => messages.get(row).map(|message| message.seq),
             Self::Resources(_)
             | Self::Templates(_)
             | Self::Tools(_)
@@ -252,6 +261,9 @@ impl Rows {
                 let row = match self {
                     Self::Events(events) => events.partition_point(|event| event.seq < *number),
                     Self::Stderr(lines) => lines.partition_point(|line| line.number < *number),
+                    Self::Messages(messages) => {
+                        messages.partition_point(|message| message.seq < *number)
+                    }
                     Self::Resources(_)
                     | Self::Templates(_)
                     | Self::Tools(_)
@@ -312,6 +324,12 @@ impl Rows {
                 .get(row)
                 .is_some_and(|event| all(&[Some(&super::format::event(event))])),
             Self::Stderr(lines) => lines.get(row).is_some_and(|line| all(&[Some(&line.text)])),
+            Self::Messages(messages) => messages.get(row).is_some_and(|message| {
+                all(&[
+                    Some(&message.method),
+                    Some(super::format::message_kind(message.kind)),
+                ])
+            }),
         }
     }
 
@@ -324,7 +342,9 @@ impl Rows {
             Self::Templates(_) => &catalog.templates.changes,
             Self::Tools(_) => &catalog.tools.changes,
             Self::Prompts(_) => &catalog.prompts.changes,
-            Self::Errors(_) | Self::Events(_) | Self::Stderr(_) => return Mark::Same,
+            Self::Errors(_) | Self::Events(_) | Self::Stderr(_) | Self::Messages(_) => {
+                return Mark::Same;
+            }
         };
         changes
             .as_ref()

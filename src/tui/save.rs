@@ -114,7 +114,8 @@ fn in_home(path: &str) -> PathBuf {
 pub fn proposal(uri: &str, ending: &str) -> String {
     /// More would be too long for most file systems.
     const LONGEST: usize = 120;
-    let path = uri.split(['?', '#']).next().unwrap_or_default();
+    let path = uri.split_once("://").map_or(uri, |(_, path)| path);
+    let path = path.split(['?', '#']).next().unwrap_or_default();
     let path = path.trim_end_matches('/');
     let segment = path.rsplit('/').next().unwrap_or_default();
     let name: String = segment

@@ -143,7 +143,7 @@ fn facts(server: &ServerSnapshot, tab: Tab) -> (Option<usize>, bool, bool) {
             let bad = rows.iter().any(|row| matches!(row.what, Trouble::Error(_)));
             ((!rows.is_empty()).then_some(rows.len()), false, bad)
         }
-        Tab::Events | Tab::Stderr => (None, false, false),
+        Tab::Events | Tab::Stderr | Tab::Trace => (None, false, false),
     }
 }
 
@@ -162,13 +162,13 @@ mod tests {
         };
         check(
             100,
-            "1 Resources  2 Templates  3 Tools  4 Prompts  5 Errors  6 Events  7 Stderr",
+            "1 Resources  2 Templates  3 Tools  4 Prompts  5 Errors  6 Events  7 Stderr  8 Trace",
         );
         check(
-            62,
-            "Resources  Templates  Tools  Prompts  Errors  Events  Stderr",
+            69,
+            "Resources  Templates  Tools  Prompts  Errors  Events  Stderr  Trace",
         );
-        check(40, "Res  Tpl  Tools  Pro  Err  Ev  Std");
-        check(26, "1  2  3 Tools  4  5  6  7");
+        check(42, "Res  Tpl  Tools  Pro  Err  Ev  Std  Tr");
+        check(29, "1  2  3 Tools  4  5  6  7  8");
     }
 }

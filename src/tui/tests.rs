@@ -9,6 +9,7 @@ use super::harness::Deck;
 use super::layer::Layer;
 use super::layout::Pane;
 use super::lines::StderrLine;
+use super::logs::Log;
 use super::question::Question;
 use super::rows::{Anchor, Tab};
 use crate::app::Place;
@@ -100,8 +101,9 @@ fn numbers_and_brackets_open_tabs() {
     };
     check("2", Tab::Items(ListMethod::ResourceTemplates));
     check("7", Tab::Stderr);
-    check("[", Tab::Stderr);
-    check("6 ] ]", Tab::Items(ListMethod::Resources));
+    check("8", Tab::Trace);
+    check("[", Tab::Trace);
+    check("6 ] ] ]", Tab::Items(ListMethod::Resources));
 }
 
 #[test]
@@ -134,7 +136,11 @@ fn enter_on_a_server_does_what_its_status_asks_for() {
 #[test]
 fn esc_goes_back_step_by_step_and_never_quits() {
     let mut deck = deck();
-    deck.press("enter / s t a enter enter");
+    deck.press("enter / s t a enter tab");
+    assert_eq!(deck.model.focus, Pane::Details);
+    deck.press("enter");
+    assert!(matches!(deck.model.layers.top(), Some(Layer::Reader(_))));
+    deck.press("esc");
     assert_eq!(deck.model.focus, Pane::Details);
     deck.press("esc");
     assert_eq!(
@@ -465,16 +471,19 @@ fn copying_takes_what_the_row_is_known_by() {
 
 #[test]
 fn stderr_is_asked_for_while_its_tab_is_open() {
-    let mut state = make::with_events(vec![make::failed(), make::files()]);
-    let mut deck = Deck::new(USUAL, state.clone());
-    assert_eq!(deck.model.wanted_lines(&deck.state), None);
+    let state = make::with_events(vec![make::failed(), make::files()]);
+    let mut deck = Deck::new(USUAL, state);
+    assert_eq!(deck.model.wanted_news(), None);
     deck.press("7");
     let sqlite = make::name("sqlite");
-    assert_eq!(
-        deck.model.wanted_lines(&deck.state),
-        Some((sqlite.clone(), 0))
-    );
-    assert_eq!(deck.model.wanted_lines(&deck.state), None, "only once");
+    let follow = |deck: &mut Deck| match deck.model.wanted_news() {
+        Some(Effect::Follow(ticket, log, server, after)) => Some((ticket, log, server, after)),
+        _ => None,
+    };
+    let (ticket, log, server, after) = follow(&mut deck).unwrap();
+    assert_eq!((log, &server, after), (Log::Stderr, &sqlite, 0));
+    assert!(deck.model.awaits(ticket));
+    assert_eq!(follow(&mut deck), None, "only once at a time");
     let line = |number| StderrLine {
         number,
         kind: LineKind::Stderr,
@@ -483,18 +492,18 @@ fn stderr_is_asked_for_while_its_tab_is_open() {
     deck.act(Action::Lines(sqlite.clone(), vec![line(1), line(2)]));
     deck.act(Action::Lines(make::name("filesystem"), vec![line(9)]));
     assert_eq!(deck.model.list.len(), 2);
-
-    let mut failed = make::failed();
-    failed.stderr_lines = 5;
-    state.servers = [Arc::new(failed), Arc::clone(&state.servers[1])].into();
-    deck.publish(state);
-    assert_eq!(
-        deck.model.wanted_lines(&deck.state),
-        Some((sqlite.clone(), 2))
-    );
-    deck.act(Action::Lines(sqlite, vec![line(2), line(3), line(5)]));
+    assert_eq!(follow(&mut deck).unwrap().3, 2);
+    deck.act(Action::Lines(sqlite.clone(), vec![line(3), line(5)]));
     assert_eq!(deck.model.list.anchor(), Some(Anchor::Number(5)));
     assert_eq!(deck.model.list.len(), 4);
+    // Another client of the name counts from one again.
+    deck.act(Action::Lines(sqlite, vec![line(1)]));
+    assert_eq!(deck.model.list.len(), 1);
+    // Where nothing shows them nobody waits for them.
+    let (ticket, ..) = follow(&mut deck).unwrap();
+    deck.press("1");
+    assert_eq!(follow(&mut deck), None);
+    assert!(!deck.model.awaits(ticket));
 }
 
 #[test]

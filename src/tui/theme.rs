@@ -101,8 +101,8 @@ impl Theme {
             Paint::Indexed
         };
         Self {
-            ascii,
             paint,
+            ascii,
             ..theme
         }
     }

@@ -75,7 +75,8 @@ fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> 
             }
         }
         Action::Notice(notice) => model.notice = Some(notice),
-        Action::Lines(server, lines) => model.take_lines(&server, lines),
+        Action::Lines(server, lines) => model.logs.take_lines(&server, lines),
+        Action::Messages(server, messages) => model.logs.take_messages(&server, messages),
         Action::Exists(file) => {
             let question = Question::Replace(file);
             model.layers.push(Layer::Question(question));
@@ -113,6 +114,7 @@ fn deck_command(
         Command::Errors => open_tab(model, Tab::Errors),
         Command::Events => open_tab(model, Tab::Events),
         Command::Stderr => open_tab(model, Tab::Stderr),
+        Command::Trace => open_tab(model, Tab::Trace),
         Command::PreviousTab => turn_tab(model, Tab::ALL.len() - 1),
         Command::NextTab => turn_tab(model, 1),
         Command::Open => return open::open(model, state, clock),
@@ -133,7 +135,8 @@ fn deck_command(
         Command::Save => model.notice = Some(Notice::bad("open the resource first")),
         Command::Fold | Command::NextMatch | Command::PreviousMatch => {}
         Command::Follow => follow(model),
-        Command::Mouse => return switch_mouse(model),
+        Command::OnlyErrors => only_errors(model),
+        Command::Mouse => return Some(switch_mouse(model)),
         Command::Help => model.layers.push(Layer::Help(0)),
         Command::Suspend => return Some(Effect::Suspend),
         Command::Quit => return Some(Effect::Quit),
@@ -247,11 +250,11 @@ pub(super) fn edit_filter(
 }
 
 /// Listens to the mouse, or no longer.
-pub(super) fn switch_mouse(model: &mut Model) -> Option<Effect> {
+pub(super) fn switch_mouse(model: &mut Model) -> Effect {
     model.mouse = !model.mouse;
     let word = if model.mouse { "on" } else { "off" };
     model.notice = Some(Notice::good(format!("the mouse is {word}")));
-    Some(Effect::Mouse(model.mouse))
+    Effect::Mouse(model.mouse)
 }
 
 /// Commands that act only where one sees which server they act on.
@@ -329,8 +332,21 @@ fn follow(model: &mut Model) {
         };
         model.notice = Some(Notice::good(words));
     } else {
-        model.notice = Some(Notice::bad("only Events and Stderr can be followed"));
+        model.notice = Some(Notice::bad("only Events, Stderr and Trace can be followed"));
     }
+}
+
+fn only_errors(model: &mut Model) {
+    model.notice = Some(if model.tab == Tab::Trace {
+        model.logs.switch_only_errors();
+        Notice::good(if model.logs.shows_only_errors() {
+            "only errors"
+        } else {
+            "all messages"
+        })
+    } else {
+        Notice::bad("only Trace can show errors alone")
+    });
 }
 
 fn copy(model: &mut Model, clock: &Clock) -> Option<Effect> {
@@ -367,5 +383,6 @@ fn row_text(rows: &Rows, row: usize, clock: &Clock) -> Option<String> {
             .get(row)
             .map(|event| format!("{} {}", clock.time(event.at), format::event(event))),
         Rows::Stderr(lines) => lines.get(row).map(|line| line.text.to_string()),
+        Rows::Messages(messages) => messages.get(row).map(|message| message.text.to_string()),
     }
 }

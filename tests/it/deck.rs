@@ -6,6 +6,8 @@ mod changes;
 mod log_in;
 mod trust;
 
+mod reading;
+
 use std::io::{Read as _, Write as _};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;

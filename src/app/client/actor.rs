@@ -15,7 +15,8 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::connecting::Connecting;
@@ -29,15 +30,14 @@ use super::slots::{ConnectSlots, Seat};
 use super::stage::{Next, Rest, Retry, Stage, at, ended, judge, signalled};
 use super::waiting::Waiter;
 use crate::app::definition::Definition;
-use crate::app::engine::EngineOptions;
+use crate::app::engine::{EngineOptions, Face};
 use crate::domain::backoff::{Backoff, STABLE_AFTER};
 use crate::domain::server::Mask;
 use crate::domain::{Epoch, EventKind, Failure, FailureKind, Generation, RefreshReport};
 use crate::mcp::auth::TokenStore;
-use crate::mcp::calls::{complete, get_prompt, read_resource};
 use crate::mcp::negotiate::Era;
 use crate::mcp::process::{Ladder, Launch};
-use crate::mcp::{ConnectOptions, LineRing, Requester};
+use crate::mcp::{ConnectOptions, LineRing};
 
 /// How many requests may wait for an actor.
 const MAILBOX: usize = 64;
@@ -69,12 +69,14 @@ pub(in crate::app) struct ClientActor {
     pub(super) backoff: Backoff,
     pub(super) epoch: Epoch,
     /// The era that a connection of this definition found out.
-    known_era: Option<Era>,
+    pub(super) known_era: Option<Era>,
     /// Whether the connection has a fresh session in place of one that the server had forgotten.
     renewed: bool,
     pub(super) generation: Generation,
     pub(super) shelf: Shelf,
     pub(super) lines: Arc<LineRing>,
+    /// Those who wait for lines or messages; they end with the actor.
+    pub(super) followers: JoinSet<()>,
     pub(super) waiters: Vec<Waiter>,
     pub(super) events: Vec<(SystemTime, EventKind)>,
     pub(super) shown: Shown,
@@ -90,6 +92,10 @@ impl ClientActor {
     ) -> ClientHandle {
         let (requests, mailbox) = mpsc::channel(MAILBOX);
         let (report_to, reports) = mpsc::channel(REPORTS);
+        let lines = Arc::new(match context.options.face {
+            Face::Deck => LineRing::with_trace(),
+            Face::Cli | Face::Serve(_) => LineRing::default(),
+        });
         let actor = Self {
             id: ActorId(id),
             seat,
@@ -104,7 +110,8 @@ impl ClientActor {
             renewed: false,
             generation: Generation::default(),
             shelf: Shelf::default(),
-            lines: Arc::default(),
+            lines,
+            followers: JoinSet::new(),
             waiters: Vec::new(),
             events: Vec::new(),
             shown: Shown::default(),
@@ -144,7 +151,7 @@ impl ClientActor {
     }
 
     /// Takes what the server has notified.
-    fn take_notifications(&mut self) {
+    pub(super) fn take_notifications(&mut self) {
         if let Stage::Up(live) = &mut self.stage {
             live.take_notifications();
         }
@@ -184,87 +191,8 @@ impl ClientActor {
         }
     }
 
-    fn take_request(&mut self, request: Request) {
-        match request {
-            Request::Read { uri, reply } => self.call(reply, |requester| async move {
-                read_resource(&requester, &uri).await
-            }),
-            Request::GetPrompt {
-                name,
-                arguments,
-                reply,
-            } => self.call(reply, |requester| async move {
-                get_prompt(&requester, &name, &arguments).await
-            }),
-            Request::Complete {
-                of,
-                argument,
-                context,
-                reply,
-            } => self.call(reply, |requester| async move {
-                complete(&requester, of, argument, context).await
-            }),
-            Request::Demand { group, reply } => {
-                // What came before the demand counts, whichever of the two woke us.
-                self.take_notifications();
-                let ticket = self.awaited(group);
-                self.waiters.push(Waiter {
-                    group,
-                    ticket,
-                    reply,
-                });
-            }
-            Request::Refresh => {
-                if let Stage::Up(live) = &mut self.stage {
-                    live.request_all();
-                }
-            }
-            Request::CheckAlive => {
-                if let Stage::Up(live) = &mut self.stage {
-                    live.check_alive();
-                }
-            }
-            Request::SetEnabled(enabled) => {
-                if self.definition.enabled != enabled {
-                    let mut definition = (*self.definition).clone();
-                    definition.enabled = enabled;
-                    self.redefine(Arc::new(definition));
-                }
-            }
-            Request::Reconnect => self.redefine(Arc::clone(&self.definition)),
-            Request::Replace(definition) => {
-                self.known_era = None;
-                self.redefine(definition);
-            }
-            Request::Relocate(definition) => {
-                self.definition = definition;
-                self.shown.dirty = true;
-            }
-            Request::LinesSince { seq, reply } => {
-                let _ = reply.send(self.lines.since(seq));
-            }
-            Request::Shutdown(ladder) => self.turn(Next::End, ladder),
-        }
-    }
-
-    fn call<T, F>(
-        &mut self,
-        reply: oneshot::Sender<Result<T, Failure>>,
-        call: impl FnOnce(Requester) -> F,
-    ) where
-        T: Send + 'static,
-        F: Future<Output = Result<T, Failure>> + Send + 'static,
-    {
-        if let Stage::Up(live) = &mut self.stage {
-            live.call(reply, call);
-        } else {
-            // A failed send: nobody waits for it any more.
-            let _ = reply.send(Err(self.not_connected()));
-        }
-    }
-
     /// Starts over with the definition, by a person's will: earlier attempts do not count.
-    fn redefine(&mut self, definition: Arc<Definition>) {
+    pub(super) fn redefine(&mut self, definition: Arc<Definition>) {
         self.definition = definition;
         self.renewed = false;
         self.backoff = Backoff::new(self.backoff.limit());
@@ -442,7 +370,7 @@ impl ClientActor {
 
     /// Changes the course: invalidates what is shown, closes what is alive, and goes on with
     /// `next` when nothing is. A turn during the closing replaces what follows.
-    fn turn(&mut self, next: Next, ladder: Ladder) {
+    pub(super) fn turn(&mut self, next: Next, ladder: Ladder) {
         self.invalidate();
         match std::mem::replace(&mut self.stage, Stage::Ended) {
             Stage::Resting(_) | Stage::Waiting(_) | Stage::Ended => self.proceed(next),

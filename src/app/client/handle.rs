@@ -10,12 +10,12 @@ use tokio::time::{Instant, timeout_at};
 use super::message::Request;
 use crate::app::definition::Definition;
 use crate::domain::{Catalog, Failure, FailureKind, Group, ServerSnapshot};
-use crate::mcp::Line;
 use crate::mcp::calls::ArgumentOf;
 use crate::mcp::decode::completion::Completion;
 use crate::mcp::decode::contents::Content;
 use crate::mcp::decode::prompt::PromptText;
 use crate::mcp::process::Ladder;
+use crate::mcp::{Line, Message};
 
 /// A clonable handle to one client actor.
 #[derive(Debug, Clone)]
@@ -111,6 +111,22 @@ impl ClientHandle {
         let (reply, answer) = oneshot::channel();
         self.tell(Request::LinesSince { seq, reply }).await;
         answer.await.unwrap_or_default()
+    }
+
+    /// As [`ClientHandle::lines_since`], but waits until there are some; `None` where the client
+    /// has ended.
+    pub async fn lines_after(&self, seq: u64) -> Option<Vec<Line>> {
+        let (reply, answer) = oneshot::channel();
+        self.tell(Request::LinesAfter { seq, reply }).await;
+        answer.await.ok()
+    }
+
+    /// The kept messages after the number, oldest first, as soon as there are some; `None` where
+    /// the client has ended. Messages are kept for the deck only.
+    pub async fn messages_after(&self, seq: u64) -> Option<Vec<Message>> {
+        let (reply, answer) = oneshot::channel();
+        self.tell(Request::MessagesAfter { seq, reply }).await;
+        answer.await.ok()
     }
 
     /// Asks for all listings of interest again.

@@ -16,7 +16,7 @@ use crate::mcp::decode::completion::Completion;
 use crate::mcp::decode::contents::Content;
 use crate::mcp::decode::prompt::PromptText;
 use crate::mcp::process::Ladder;
-use crate::mcp::{Connection, Line};
+use crate::mcp::{Connection, Line, Message};
 
 /// What a handle asks for.
 #[derive(Debug)]
@@ -60,6 +60,16 @@ pub(super) enum Request {
     LinesSince {
         seq: u64,
         reply: oneshot::Sender<Vec<Line>>,
+    },
+    /// The kept lines after a number, as soon as there are some.
+    LinesAfter {
+        seq: u64,
+        reply: oneshot::Sender<Vec<Line>>,
+    },
+    /// The kept messages after a number, as soon as there are some.
+    MessagesAfter {
+        seq: u64,
+        reply: oneshot::Sender<Vec<Message>>,
     },
     /// Close the connection and end.
     Shutdown(Ladder),

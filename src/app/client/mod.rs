@@ -8,6 +8,7 @@ mod live;
 mod message;
 mod refresh;
 mod report;
+mod requests;
 mod show;
 mod slots;
 mod stage;

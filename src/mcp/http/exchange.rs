@@ -101,7 +101,8 @@ impl Link {
     ///
     /// It was not taken.
     pub async fn post(&self, message: &ClientJsonRpcMessage) -> Result<Response, Unanswered> {
-        let body = serde_json::to_vec(message).unwrap_or_default().into();
+        let body: Bytes = serde_json::to_vec(message).unwrap_or_default().into();
+        self.inbox.sent(&body);
         let headers = self.headers_of(message, &body);
         let response = self
             .caller
@@ -290,6 +291,7 @@ impl Link {
                 HeaderValue::from_static("application/json, text/event-stream"),
             );
             let body = Bytes::from(answer);
+            self.inbox.sent(&body);
             if self
                 .caller
                 .send(&Method::POST, &headers, Some(&body))

@@ -17,6 +17,7 @@ use crate::mcp::lines::LineRing;
 use crate::mcp::reply::{Reply, Undelivered};
 use crate::mcp::requests;
 use crate::mcp::signals::Signals;
+use crate::mcp::trace::Head;
 
 /// How many answers may wait for rmcp to route them.
 const INBOX: usize = 64;
@@ -60,6 +61,11 @@ impl Inbox {
     /// The signals of the connection.
     pub const fn signals(&self) -> &Arc<Signals> {
         &self.signals
+    }
+
+    /// A message goes out.
+    pub fn sent(&self, body: &[u8]) {
+        self.lines.sent(body);
     }
 
     /// A request goes out.
@@ -135,17 +141,24 @@ impl Inbox {
     pub async fn take(&self, text: Vec<u8>, asked: Option<i64>) -> Vec<Vec<u8>> {
         let mut owed = Vec::new();
         let mut answers = Vec::new();
-        let noise = envelope::take_apart(text, |message| match message {
-            Inbound::Answer(id, reply) => answers.push((id, reply)),
-            Inbound::Request(id, method) if owed.len() < MAX_OWED => {
-                let mut answer = requests::answer(id, &method);
-                answer.truncate(answer.trim_ascii_end().len());
-                owed.push(answer);
+        let size = text.len();
+        let mut kept = self.lines.beginning_of(&text);
+        let noise = envelope::take_apart(text, |message| {
+            if let Some(kept) = kept.take() {
+                self.lines.received(Head::of(&message), &kept, size);
             }
-            Inbound::Notification(method, params) => {
-                requests::notified(&method, params, &self.signals, &self.lines);
+            match message {
+                Inbound::Answer(id, reply) => answers.push((id, reply)),
+                Inbound::Request(id, method) if owed.len() < MAX_OWED => {
+                    let mut answer = requests::answer(id, &method);
+                    answer.truncate(answer.trim_ascii_end().len());
+                    owed.push(answer);
+                }
+                Inbound::Notification(method, params) => {
+                    requests::notified(&method, params, &self.signals, &self.lines);
+                }
+                Inbound::Request(..) => self.signals.noise(),
             }
-            Inbound::Request(..) => self.signals.noise(),
         });
         match noise {
             Noise::None => {}

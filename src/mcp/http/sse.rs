@@ -144,6 +144,7 @@ impl Link {
     }
 
     async fn post(&self, body: Bytes) -> Result<(), HttpFailure> {
+        self.inbox.sent(&body);
         let mut headers = HeaderMap::new();
         // Servers of this transport know no such header, but proxies before them may ask for it.
         headers.insert(PROTOCOL_VERSION, HeaderValue::from_static("2024-11-05"));

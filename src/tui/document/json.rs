@@ -5,7 +5,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
+use super::super::format;
 use super::line::{Ink, Line, readable};
 use super::text::LONGEST;
 
@@ -173,11 +175,12 @@ impl Json {
         line
     }
 
-    /// `"tools": { … 12 },`.
+    /// `"tools": { … 12 items },`.
     fn fold(&self, line: &mut Line<'_>, row: &Row) {
         let closing = self.raw(row.close as usize).trim_start();
         let text = line.text.to_mut();
-        text.push_str(&format!(" … {} ", row.items));
+        // Writing to a string does not fail.
+        let _ = write!(text, " … {} ", format::plural(row.items as usize, "item"));
         line.inks.push((text.len(), Ink::Dim));
         text.push_str(closing);
         line.inks.push((text.len(), Ink::Plain));
@@ -374,13 +377,13 @@ mod tests {
             &[1, 3],
             &[
                 "{",
-                r#"  "a": [ … 3 ],"#,
+                r#"  "a": [ … 3 items ],"#,
                 r#"  "c": {},"#,
                 r#"  "d": -1.5e3"#,
                 "}",
             ],
         );
-        check(&[0], &["{ … 3 }"]);
+        check(&[0], &["{ … 3 items }"]);
         let openings: Vec<usize> = json.openings().collect();
         assert_eq!(openings, [1, 3]);
     }

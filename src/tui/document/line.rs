@@ -84,32 +84,43 @@ impl<'a> Line<'a> {
 fn rows(value: &str, columns: usize) -> Vec<Range<usize>> {
     let columns = columns.max(1);
     if text::width(value) <= columns {
-        return vec![0..value.len()];
+        return std::iter::once(0..value.len()).collect();
     }
+    if value.is_ascii() {
+        let bytes = value.bytes().enumerate();
+        let pieces = bytes.map(|(at, byte)| (at, 1, byte == b' '));
+        broken(pieces, value.len(), columns)
+    } else {
+        let graphemes = value.grapheme_indices(true);
+        let pieces = graphemes.map(|(at, piece)| (at, text::width(piece), piece == " "));
+        broken(pieces, value.len(), columns)
+    }
+}
+
+/// Breaks what consists of pieces: where each begins, how wide it is, and whether it is a space.
+fn broken(
+    pieces: impl Iterator<Item = (usize, usize, bool)>,
+    len: usize,
+    columns: usize,
+) -> Vec<Range<usize>> {
     let mut rows = Vec::new();
     let (mut start, mut used) = (0, 0);
     // Where the row can be broken, and the columns up to there.
     let mut gap = None;
-    for (at, grapheme) in value.grapheme_indices(true) {
-        let width = text::width(grapheme);
-        if used + width > columns && at > start {
-            if grapheme == " " {
-                // A space at the end of a row is not seen.
-                used += width;
-                gap = Some((at + 1, used));
-                continue;
-            }
+    for (at, width, is_space) in pieces {
+        // A space at the end of a row is not seen, so it may stand beyond it.
+        if used + width > columns && at > start && !is_space {
             let (end, before) = gap.take().unwrap_or((at, used));
             rows.push(start..end);
             start = end;
             used -= before;
         }
         used += width;
-        if grapheme == " " {
+        if is_space {
             gap = Some((at + 1, used));
         }
     }
-    rows.push(start..value.len());
+    rows.push(start..len);
     rows
 }
 

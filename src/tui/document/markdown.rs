@@ -82,11 +82,11 @@ impl Page {
         match tag {
             Tag::Heading { level, .. } => {
                 self.gap();
-                self.inks.push(Ink::Heading);
-                if level > HeadingLevel::H2 {
-                    let marks = "#".repeat(level as usize);
-                    self.write(&format!("{marks} "), Ink::Dim);
-                }
+                self.inks.push(if level > HeadingLevel::H2 {
+                    Ink::Strong
+                } else {
+                    Ink::Heading
+                });
             }
             Tag::Paragraph | Tag::HtmlBlock => self.gap_before_block(),
             Tag::BlockQuote(_) => {
@@ -385,7 +385,7 @@ mod tests {
                 "  1. deep",
                 "  2. deeper",
                 "",
-                "### End",
+                "End",
                 "",
                 "│ quoted more",
             ],

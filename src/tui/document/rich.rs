@@ -1,6 +1,7 @@
 //! Lines of several inks, with something before them: rendered Markdown, details, messages.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::line::{Ink, Line, readable};
 use super::text::LONGEST;
@@ -57,6 +58,16 @@ impl Rich {
             text: Cow::Borrowed(&line.text),
             inks: line.inks.to_vec(),
         }
+    }
+
+    /// The first rows of a screen of so many columns: which line, and which part of it.
+    #[must_use]
+    pub fn rows(&self, columns: usize, most: usize) -> Vec<(usize, Range<usize>)> {
+        let lines = (0..self.lines.len()).flat_map(|index| {
+            let rows = self.line(index).rows(columns);
+            rows.into_iter().map(move |row| (index, row))
+        });
+        lines.take(most).collect()
     }
 
     /// Adds a line of several inks, in pieces where it is long.

@@ -14,7 +14,7 @@ pub const LONGEST: usize = 4_096;
 /// A text and where its lines begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
-    text: Arc<str>,
+    whole: Arc<str>,
     starts: Vec<Start>,
     numbered: bool,
 }
@@ -43,7 +43,7 @@ impl Text {
             starts.pop();
         }
         Self {
-            text,
+            whole: text,
             starts,
             numbered,
         }
@@ -78,9 +78,9 @@ impl Text {
         };
         let end = match self.starts.get(index + 1) {
             Some(next) => next.at as usize,
-            None => self.text.len(),
+            None => self.whole.len(),
         };
-        let line = &self.text[start.at as usize..end];
+        let line = &self.whole[start.at as usize..end];
         let line = line.strip_suffix('\n').unwrap_or(line);
         line.strip_suffix('\r').unwrap_or(line)
     }
@@ -103,7 +103,7 @@ impl Text {
     /// The whole text.
     #[must_use]
     pub const fn text(&self) -> &Arc<str> {
-        &self.text
+        &self.whole
     }
 }
 

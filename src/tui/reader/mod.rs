@@ -32,6 +32,8 @@ const MOST_COPIED: usize = 74_000;
 pub struct Reader {
     /// What is read, for the title.
     pub title: Box<str>,
+    /// The server that it is of.
+    pub server: Option<ServerName>,
     /// Where it can be read again.
     source: Option<(ServerName, String)>,
     /// How far it is.
@@ -115,6 +117,7 @@ impl Reader {
         let ticket = model.next_ticket();
         let reader = Self {
             title: uri.into(),
+            server: Some(server.clone()),
             source: Some((server.clone(), uri.to_owned())),
             stage: Stage::Asking {
                 ticket,
@@ -130,19 +133,14 @@ impl Reader {
 
     /// A reader of a document.
     #[must_use]
-    pub fn showing(title: &str, document: Document) -> Self {
+    pub fn showing(title: &str, server: Option<ServerName>, document: Document) -> Self {
         Self {
             title: title.into(),
+            server,
             source: None,
             stage: Stage::Shown(Box::new(Shown::new(Arc::new(document)))),
             room: Room::default(),
         }
-    }
-
-    /// The server that it was read from.
-    #[must_use]
-    pub fn server(&self) -> Option<&ServerName> {
-        self.source.as_ref().map(|(server, _)| server)
     }
 
     /// How much room there is for the text.
@@ -167,31 +165,37 @@ impl Reader {
         }
     }
 
-    /// The keys that do something, the most useful first.
+    /// The commands that do something, the most useful first, with a word or two on what.
     #[must_use]
-    pub fn commands(&self) -> Vec<Command> {
+    pub fn commands(&self) -> Vec<(Command, &'static str)> {
         let shown = match &self.stage {
-            Stage::Asking { .. } => return vec![Command::Back],
-            Stage::Failed(_) => return vec![Command::Back, Command::Refresh, Command::Copy],
+            Stage::Asking { .. } => return vec![(Command::Back, "cancel")],
+            Stage::Failed(_) => {
+                return vec![
+                    (Command::Back, "back"),
+                    (Command::Refresh, "try again"),
+                    (Command::Copy, "copy the error"),
+                ];
+            }
             Stage::Shown(shown) => shown,
         };
-        let mut commands = vec![Command::Back];
+        let mut commands = vec![(Command::Back, "back")];
         let part = shown.part();
-        if matches!(part.view, View::Json(_)) {
-            commands.push(Command::Fold);
+        if shown.document.parts.len() > 1 {
+            commands.push((Command::NextTab, "next part"));
         }
-        if part.is_text() {
-            commands.push(Command::Filter);
+        if matches!(part.view, View::Json(_)) {
+            commands.push((Command::Fold, "fold"));
         }
         if !shown.search.needle.is_empty() {
-            commands.push(Command::NextMatch);
+            commands.push((Command::NextMatch, "next match"));
         }
-        if shown.document.parts.len() > 1 {
-            commands.push(Command::NextTab);
+        if part.is_text() {
+            commands.push((Command::Filter, "find"));
         }
-        commands.extend([Command::Save, Command::Copy]);
+        commands.extend([(Command::Save, "save"), (Command::Copy, "copy")]);
         if self.source.is_some() {
-            commands.push(Command::Refresh);
+            commands.push((Command::Refresh, "read again"));
         }
         commands
     }

@@ -113,17 +113,11 @@ impl Page {
 
     /// Moves the rows on screen by so many.
     pub fn scroll(&mut self, part: &Part, room: Room, rows: isize) {
-        for _ in 0..rows.unsigned_abs() {
-            let moved = if rows > 0 {
-                self.below(part, room, self.top)
-            } else {
-                self.above(part, room, self.top)
-            };
-            match moved {
-                Some(place) => self.top = place,
-                None => break,
-            }
-        }
+        self.top = if rows > 0 {
+            self.below(part, room, self.top, rows.unsigned_abs())
+        } else {
+            self.above(part, room, self.top, rows.unsigned_abs())
+        };
         self.settle(part, room);
         self.follow_screen(part, room);
     }
@@ -159,13 +153,8 @@ impl Page {
         self.cursor = line;
         let on_screen = self.rows(part, room).iter().any(|row| row.index == line);
         if !on_screen {
-            self.top = Place { line, row: 0 };
-            for _ in 0..room.rows / 3 {
-                match self.above(part, room, self.top) {
-                    Some(place) => self.top = place,
-                    None => break,
-                }
-            }
+            let place = Place { line, row: 0 };
+            self.top = self.above(part, room, place, room.rows / 3);
             self.settle(part, room);
         }
     }
@@ -204,12 +193,7 @@ impl Page {
         let rows = self.rows_of(part, room, self.top.line);
         self.top.row = self.top.row.min(rows.saturating_sub(1));
         let missing = room.rows.saturating_sub(self.rows(part, room).len());
-        for _ in 0..missing {
-            match self.above(part, room, self.top) {
-                Some(place) => self.top = place,
-                None => break,
-            }
-        }
+        self.top = self.above(part, room, self.top, missing);
     }
 
     /// Scrolls until the selected line is on screen.
@@ -220,18 +204,13 @@ impl Page {
                 row: 0,
             };
         }
-        let mut needed = self.rows_of(part, room, self.cursor).min(room.rows);
-        let mut first = Place {
+        let needed = self.rows_of(part, room, self.cursor).min(room.rows);
+        let cursor = Place {
             line: self.cursor,
             row: 0,
         };
         // The highest row that the screen may begin with and still show the line.
-        while needed < room.rows
-            && let Some(above) = self.above(part, room, first)
-        {
-            first = above;
-            needed += 1;
-        }
+        let first = self.above(part, room, cursor, room.rows - needed);
         self.top = self.top.max(first);
         self.settle(part, room);
     }
@@ -249,22 +228,44 @@ impl Page {
         line.rows(text_columns(part, room)).len()
     }
 
-    fn below(&self, part: &Part, room: Room, place: Place) -> Option<Place> {
-        if place.row + 1 < self.rows_of(part, room, place.line) {
-            let row = place.row + 1;
-            return Some(Place { row, ..place });
+    /// The place so many rows below, or the last one.
+    fn below(&self, part: &Part, room: Room, place: Place, rows: usize) -> Place {
+        let mut left = rows;
+        let Place { mut line, mut row } = place;
+        loop {
+            let last = self.rows_of(part, room, line).saturating_sub(1);
+            if row + left <= last {
+                row += left;
+                return Place { line, row };
+            }
+            match part.next(line, room.columns, &self.folds) {
+                Some(next) => {
+                    left -= last - row.min(last) + 1;
+                    (line, row) = (next, 0);
+                }
+                None => return Place { line, row: last },
+            }
         }
-        let line = part.next(place.line, room.columns, &self.folds)?;
-        Some(Place { line, row: 0 })
     }
 
-    fn above(&self, part: &Part, room: Room, place: Place) -> Option<Place> {
-        if let Some(row) = place.row.checked_sub(1) {
-            return Some(Place { row, ..place });
+    /// The place so many rows above, or the first one.
+    fn above(&self, part: &Part, room: Room, place: Place, rows: usize) -> Place {
+        let mut left = rows;
+        let Place { mut line, mut row } = place;
+        loop {
+            if left <= row {
+                row -= left;
+                return Place { line, row };
+            }
+            match part.previous(line, &self.folds) {
+                Some(previous) => {
+                    left -= row + 1;
+                    line = previous;
+                    row = self.rows_of(part, room, line).saturating_sub(1);
+                }
+                None => return Place { line, row: 0 },
+            }
         }
-        let line = part.previous(place.line, &self.folds)?;
-        let row = self.rows_of(part, room, line) - 1;
-        Some(Place { line, row })
     }
 }
 

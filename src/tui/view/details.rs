@@ -3,8 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::text::Span;
 
-use super::paint;
-use crate::tui::details::LABEL_COLUMNS;
+use super::{document, paint};
 use crate::tui::layout::{Pane, inside};
 use crate::tui::view_model::ViewModel;
 
@@ -19,7 +18,7 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) {
     } else {
         theme.dim
     };
-    let (first, total) = (details.offset, details.lines.len());
+    let (first, total) = (details.offset, details.rows.len());
     let below = (total > details.height).then(|| {
         let last = (first + details.height).min(total);
         format!(" {}-{last} of {total} ", first + 1)
@@ -27,17 +26,10 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) {
     let title = vec![Span::styled(" Details ", title_style)];
     paint::frame(buffer, areas.details, view, Pane::Details, title, below);
     let area = paint::skip(inside(areas.details), 1);
-    for (index, line) in details
-        .lines
-        .iter()
-        .skip(first)
-        .take(details.height)
-        .enumerate()
-    {
+    let shown = details.rows.iter().skip(first).take(details.height);
+    for (index, (number, range)) in shown.enumerate() {
+        let line = details.rich.line(*number);
         let row = paint::line(area, index);
-        paint::put(buffer, row, line.label, theme.dim);
-        let style = theme.tone(line.tone);
-        let columns = u16::try_from(LABEL_COLUMNS).unwrap_or(0);
-        paint::put(buffer, paint::skip(row, columns), &line.text, style);
+        document::row(buffer, row, theme, &line, range.clone(), "");
     }
 }

@@ -24,9 +24,8 @@ pub fn row(
     } else {
         &line.hang
     };
-    let before = text::width(&line.lead).max(text::width(&line.hang));
-    exact(buffer, area, lead, theme.ink(line.lead_ink));
-    let area = paint::skip(area, u16::try_from(before).unwrap_or(u16::MAX));
+    let before = exact(buffer, area, lead, theme.ink(line.lead_ink));
+    let area = paint::skip(area, before);
     let mut rest = area;
     for (part, ink) in line.parts(range.clone()) {
         let used = exact(buffer, rest, part, theme.ink(ink));

@@ -13,6 +13,7 @@ use crate::tui::keymap::binding;
 use crate::tui::layer::Layer;
 use crate::tui::layout::Pane;
 use crate::tui::log_in::Stage;
+use crate::tui::rows::Tab;
 use crate::tui::view_model::ViewModel;
 
 /// Draws the footer, and says where the cursor belongs.
@@ -44,7 +45,7 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
                 &answers,
             ));
         }
-        Some(Layer::Reader(reader)) => hints(buffer, view, area, &reader.commands()),
+        Some(Layer::Reader(reader)) => named(buffer, view, area, &reader.commands()),
         Some(Layer::Search(field)) => return Some(search(buffer, view, area, field)),
         Some(Layer::Save(save)) => {
             let answers = [("Enter", "save"), ("Esc", "not at all")];
@@ -123,6 +124,15 @@ fn commands(view: &ViewModel<'_>) -> Vec<Command> {
             Command::NextPane,
             Command::RefreshAll,
         ],
+        Pane::List if model.tab == Tab::Trace => vec![
+            Command::Open,
+            Command::Filter,
+            Command::OnlyErrors,
+            Command::Follow,
+            Command::Copy,
+            Command::NextTab,
+            Command::Back,
+        ],
         Pane::List if model.tab.is_log() => vec![
             Command::Open,
             Command::Filter,
@@ -151,24 +161,35 @@ fn wants_log_in(view: &ViewModel<'_>) -> bool {
         .is_some_and(|server| matches!(server.status, Status::NeedsAuth(_)))
 }
 
+/// The commands, in the words of the key map.
 fn hints(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, commands: &[Command]) {
-    let shown = |command: &Command| {
-        let key = view.keymap.shown(*command)?;
-        Some(match command {
-            Command::Up => {
-                let down = view.keymap.shown(Command::Down)?;
-                (format!("{key}/{down}"), "scroll")
-            }
-            _ => (key, binding(*command).hint),
-        })
+    let named: Vec<(Command, &str)> = commands.iter().map(in_words).collect();
+    self::named(buffer, view, area, &named);
+}
+
+fn in_words(command: &Command) -> (Command, &'static str) {
+    let words = match command {
+        Command::Up => "scroll",
+        command => binding(*command).hint,
     };
-    let always: Vec<(String, &str)> = [Command::Help, Command::Quit]
-        .iter()
-        .filter_map(shown)
-        .collect();
-    let width = |hint: &(String, &str)| text::width(&hint.0) + text::width(hint.1) + 3;
+    (*command, words)
+}
+
+/// The commands, each with a word or two on what it does here.
+fn named(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, commands: &[(Command, &str)]) {
+    let shown = |(command, words): &(Command, &'_ str)| {
+        let key = view.keymap.shown(*command)?;
+        let key = match command {
+            Command::Up => format!("{key}/{}", view.keymap.shown(Command::Down)?),
+            _ => key,
+        };
+        Some((key, (*words).to_owned()))
+    };
+    let always = [Command::Help, Command::Quit].map(|command| in_words(&command));
+    let always: Vec<(String, String)> = always.iter().filter_map(shown).collect();
+    let width = |hint: &(String, String)| text::width(&hint.0) + text::width(&hint.1) + 3;
     let mut room = usize::from(area.width).saturating_sub(always.iter().map(width).sum());
-    let mut chosen: Vec<(String, &str)> = Vec::new();
+    let mut chosen: Vec<(String, String)> = Vec::new();
     for hint in commands.iter().filter_map(shown) {
         if width(&hint) > room {
             break;
@@ -177,7 +198,10 @@ fn hints(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, commands: &[Comm
         chosen.push(hint);
     }
     chosen.extend(always);
-    let chosen: Vec<(&str, &str)> = chosen.iter().map(|(key, words)| (&**key, *words)).collect();
+    let chosen: Vec<(&str, &str)> = chosen
+        .iter()
+        .map(|(key, words)| (&**key, &**words))
+        .collect();
     keys(buffer, view, area, &chosen);
 }
 

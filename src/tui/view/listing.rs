@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-use super::{errors, events, header, paint, stderr, tabs};
+use super::{errors, events, header, paint, stderr, tabs, trace};
 use crate::domain::item::Item as _;
 use crate::domain::text;
 use crate::domain::{Freshness, ListMethod, Mark, ServerSnapshot, Session, Status};
@@ -69,6 +69,10 @@ fn why_nothing(view: &ViewModel<'_>) -> String {
         },
         (Tab::Errors, Some(_)) => "No errors.".to_owned(),
         (Tab::Stderr, Some(_)) => "Nothing was written to stderr.".to_owned(),
+        (Tab::Trace, Some(_)) if view.model.logs.shows_only_errors() => {
+            "No error among the messages.".to_owned()
+        }
+        (Tab::Trace, Some(_)) => "No message has gone either way yet.".to_owned(),
     }
 }
 
@@ -178,6 +182,7 @@ fn rows(buffer: &mut Buffer, view: &ViewModel<'_>, areas: &Areas) {
             Rows::Errors(rows) => errors::row(&mut cells, view, &rows[row]),
             Rows::Events(events) => events::row(&mut cells, view, &events[row]),
             Rows::Stderr(lines) => stderr::row(&mut cells, &lines[row]),
+            Rows::Messages(messages) => trace::row(&mut cells, view, &messages[row]),
             items => item(&mut cells, items, row),
         }
     }
@@ -217,7 +222,7 @@ impl Cells<'_> {
     }
 
     /// As [`put`](Self::put); of a long URI beginning and end are shown.
-    fn put_uri(&mut self, uri: &str, style: Style) {
+    pub fn put_uri(&mut self, uri: &str, style: Style) {
         let width = self.columns.first().map_or(0, |(_, width)| *width);
         let safe = format::safe(uri);
         let uri = text::fit_middle(&safe, usize::from(width.min(self.rest.width)));
@@ -225,7 +230,7 @@ impl Cells<'_> {
     }
 
     /// As [`put`](Self::put), at the right end of the cell.
-    fn put_right(&mut self, value: &str, style: Style) {
+    pub fn put_right(&mut self, value: &str, style: Style) {
         let width = self.columns.first().map_or(0, |(_, width)| *width);
         self.put(
             &format!("{value:>width$}", width = usize::from(width)),
@@ -278,7 +283,7 @@ fn item(cells: &mut Cells<'_>, rows: &Rows, row: usize) {
             }
             cells.put(about(item.about(), item.title.as_deref()), dim);
         }
-        Rows::Errors(_) | Rows::Events(_) | Rows::Stderr(_) => {}
+        Rows::Errors(_) | Rows::Events(_) | Rows::Stderr(_) | Rows::Messages(_) => {}
     }
 }
 
@@ -326,6 +331,20 @@ fn columns(tab: Tab, width: u16) -> Vec<Column> {
         }
         Tab::Events => with_rest(&[("When", 8)], "What", width),
         Tab::Stderr => with_rest(&[("", 5)], "Line", width),
+        Tab::Trace => {
+            let when = if width >= 50 { 8 } else { 0 };
+            let kind = if width >= 66 { 12 } else { 0 };
+            let latency = if width >= 40 { 7 } else { 0 };
+            let size = if width >= 58 { 7 } else { 0 };
+            let columns = [
+                ("When", when),
+                ("Way", 3),
+                ("Latency", latency),
+                ("Size", size),
+                ("What", kind),
+            ];
+            with_rest(&columns, "Method", width)
+        }
     }
 }
 

@@ -14,11 +14,14 @@ mod log_in;
 mod paint;
 mod question;
 mod reader;
+#[cfg(test)]
+mod reader_tests;
 mod servers;
 mod stderr;
 mod tabs;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;

@@ -8,10 +8,12 @@ use ratatui::widgets::{Block, BorderType, Clear, Widget as _};
 
 use super::{document, paint};
 use crate::domain::{Failure, text};
+use crate::tui::action::Command;
 use crate::tui::document::View;
 use crate::tui::document::picture::Dots;
 use crate::tui::format;
 use crate::tui::layout::{cover_area, inside};
+use crate::tui::reader::page::Row;
 use crate::tui::reader::{Reader, Shown, Stage};
 use crate::tui::theme::Paint;
 use crate::tui::view_model::ViewModel;
@@ -28,9 +30,19 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, reader: &Reader) {
         .border_type(BorderType::Rounded)
         .border_style(theme.focus)
         .title_top(Line::from(title(view, reader, area.width)));
-    if let Some(shown) = reader.shown() {
-        block = block.title_bottom(Line::from(facts(view, shown)));
-        if let Some(place) = place(reader, shown) {
+    let shown_rows = reader.shown().map(|shown| {
+        let rows = shown.page().rows(shown.part(), reader.room());
+        (shown, rows)
+    });
+    if let Some((shown, rows)) = &shown_rows {
+        let place = place(reader, shown, rows);
+        let taken = place.as_deref().map_or(0, text::width);
+        let room = usize::from(area.width.saturating_sub(3)).saturating_sub(taken);
+        let facts = facts(view, shown, room);
+        if !facts.is_empty() {
+            block = block.title_bottom(Line::from(facts));
+        }
+        if let Some(place) = place {
             block = block.title_bottom(Line::styled(place, theme.dim).right_aligned());
         }
     }
@@ -48,7 +60,10 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, reader: &Reader) {
             } else {
                 String::new()
             };
-            paint::explain(buffer, inner, &format!("reading…{so_far}"), theme.warn);
+            let cancel = view.keymap.shown(Command::Back);
+            let cancel = cancel.map_or(String::new(), |key| format!("   {key} cancels."));
+            let words = format!("reading…{so_far}{cancel}");
+            paint::explain(buffer, inner, &words, theme.warn);
         }
         Stage::Failed(failure) => failed(buffer, view, inner, reader, failure),
         Stage::Shown(shown) => match &shown.part().view {
@@ -59,7 +74,8 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, reader: &Reader) {
                 }
             }
             View::Text(_) | View::Json(_) | View::Rich(_) | View::Hex => {
-                rows(buffer, view, inner, reader, shown);
+                let rows = shown_rows.map(|(_, rows)| rows).unwrap_or_default();
+                draw_rows(buffer, view, inner, shown, rows);
             }
         },
     }
@@ -70,7 +86,7 @@ fn title(view: &ViewModel<'_>, reader: &Reader, columns: u16) -> Vec<Span<'stati
     let room = usize::from(columns.saturating_sub(6));
     let mut spans = vec![Span::raw(" ")];
     let mut left = room;
-    if let Some(server) = reader.server() {
+    if let Some(server) = &reader.server {
         let name = format::safe(server.as_str());
         let name = text::fit(&name, room / 3).into_owned();
         left = room.saturating_sub(text::width(&name) + 2);
@@ -87,36 +103,60 @@ fn title(view: &ViewModel<'_>, reader: &Reader, columns: u16) -> Vec<Span<'stati
     spans
 }
 
-/// What it is, and what of it is not shown.
-fn facts(view: &ViewModel<'_>, shown: &Shown) -> Vec<Span<'static>> {
+/// What it is, and what of it is not shown, on so many columns: what matters less is left out.
+fn facts(view: &ViewModel<'_>, shown: &Shown, columns: usize) -> Vec<Span<'static>> {
     let theme = view.theme;
-    let mut spans = vec![Span::raw(" ")];
+    let mut left = columns.saturating_sub(2);
+    let mut fits = |value: &str| match left.checked_sub(text::width(value) + 2) {
+        Some(rest) => {
+            left = rest;
+            true
+        }
+        None => false,
+    };
+    let mut facts = Vec::new();
     let parts = shown.document.parts.len();
     if parts > 1 {
-        let which = format!("part {} of {parts}  ", shown.part + 1);
-        spans.push(Span::styled(which, theme.accent));
+        let which = format!("part {} of {parts}", shown.part + 1);
+        if fits(&which) {
+            facts.push((which, theme.accent));
+        }
     }
-    let facts = shown.part().facts().join("  ");
-    let facts = format::safe(&facts).into_owned();
-    spans.push(Span::styled(facts, theme.dim));
-    let removed = shown.part().removed;
-    if removed > 0 {
-        let words = format::plural(removed, "control character");
-        spans.push(Span::styled(format!("  {words} not shown"), theme.warn));
+    let removed = match shown.part().removed {
+        0 => None,
+        removed => {
+            let long = format!("{} not shown", format::plural(removed, "control character"));
+            let short = format!("{removed} not shown");
+            [long, short].into_iter().find(|words| fits(words))
+        }
+    };
+    for fact in shown.part().facts() {
+        let fact = format::safe(&fact).into_owned();
+        if !fits(&fact) {
+            break;
+        }
+        facts.push((fact, theme.dim));
     }
-    spans.push(Span::raw(" "));
+    facts.extend(removed.map(|words| (words, theme.warn)));
+    let mut spans = Vec::new();
+    for (words, style) in facts {
+        spans.push(Span::raw(if spans.is_empty() { " " } else { "  " }));
+        spans.push(Span::styled(words, style));
+    }
+    if !spans.is_empty() {
+        spans.push(Span::raw(" "));
+    }
     spans
 }
 
 /// How far one is, or what was looked for.
-fn place(reader: &Reader, shown: &Shown) -> Option<String> {
+fn place(reader: &Reader, shown: &Shown, rows: &[Row<'_>]) -> Option<String> {
     if !shown.search.needle.is_empty() {
         let words = shown.search.words();
         return Some(format!(" {} ", format::safe(&words)));
     }
     let part = shown.part();
     let room = reader.room();
-    let rows = shown.page().rows(part, room);
     let (first, last) = (rows.first()?.index, rows.last()?.index);
     let total = part.len(room.columns);
     let whole = first == 0
@@ -142,7 +182,7 @@ fn failed(
     failure: &Failure,
 ) {
     let theme = view.theme;
-    let name = reader.server().map_or("", |server| server.as_str());
+    let name = reader.server.as_ref().map_or("", |name| name.as_str());
     let why = format!("{name} did not give the resource:");
     let columns = usize::from(area.width.saturating_sub(3)).max(1);
     let mut line = usize::from(area.height > 4);
@@ -159,11 +199,17 @@ fn failed(
     paint::put(buffer, paint::line(inner, line + 1), &kind, theme.dim);
 }
 
-fn rows(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, reader: &Reader, shown: &Shown) {
+fn draw_rows(
+    buffer: &mut Buffer,
+    view: &ViewModel<'_>,
+    area: Rect,
+    shown: &Shown,
+    rows: Vec<Row<'_>>,
+) {
     let (part, page, theme) = (shown.part(), shown.page(), view.theme);
     let gutter = u16::try_from(part.gutter()).unwrap_or(u16::MAX);
     let selected = page.selected(part);
-    for (index, row) in page.rows(part, reader.room()).into_iter().enumerate() {
+    for (index, row) in rows.into_iter().enumerate() {
         let line = paint::line(area, index);
         if selected == Some(row.index) {
             buffer.set_style(line, theme.selected_dim);

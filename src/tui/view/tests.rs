@@ -17,10 +17,15 @@ use crate::tui::harness::Deck;
 use crate::tui::lines::StderrLine;
 
 /// Compares the screen at three sizes with the snapshot of the name.
-fn check(name: &str, state: &AppState, prepare: impl Fn(&mut Deck)) {
+pub fn check(name: &str, state: &AppState, prepare: impl Fn(&mut Deck)) {
+    check_at(&[(40, 10), (80, 24), (120, 40)], name, state, prepare);
+}
+
+/// As [`check`], at these sizes.
+pub fn check_at(sizes: &[(u16, u16)], name: &str, state: &AppState, prepare: impl Fn(&mut Deck)) {
     let mut screens = String::new();
-    for size in [(40, 10), (80, 24), (120, 40)] {
-        let mut deck = Deck::new(size, state.clone());
+    for size in sizes {
+        let mut deck = Deck::new(*size, state.clone());
         prepare(&mut deck);
         writeln!(screens, "{}x{}\n{}\n", size.0, size.1, deck.text()).unwrap();
     }

@@ -1,0 +1,143 @@
+//! Takes cursors and secrets out of the text of a message, for people.
+//!
+//! The text is gone through token by token, so that one that was cut off is masked too.
+
+use crate::config::secret::is_secret_name;
+use crate::domain::server::Mask;
+
+/// What stands in place of a value.
+const STARS: &str = "\"***\"";
+
+/// The text without the values of `cursor` and `nextCursor`, of what has the name of a secret, and
+/// of secrets that are known.
+#[must_use]
+pub fn masked(text: &str, mask: &Mask) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('"') {
+        out.push_str(&rest[..at]);
+        let token = string(&rest[at..]);
+        rest = &rest[at + token.len()..];
+        let gap = rest.len() - rest.trim_ascii_start().len();
+        let is_key = rest[gap..].starts_with(':');
+        out.push_str(&without_secrets(token, mask));
+        if !is_key {
+            continue;
+        }
+        let name: String = serde_json::from_str(token).unwrap_or_default();
+        let colon = gap + 1;
+        let gap = rest[colon..].len() - rest[colon..].trim_ascii_start().len();
+        let (before, value) = rest.split_at(colon + gap);
+        let is_cursor = matches!(&*name, "cursor" | "nextCursor");
+        let is_secret = value.starts_with('"') && is_secret_name(&name);
+        if is_cursor && !value.starts_with("null") || is_secret {
+            out.push_str(before);
+            out.push_str(STARS);
+            rest = &value[length_of(value)..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The string token at the beginning; up to the end of the text if nothing ends it.
+fn string(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[at.min(bytes.len())..]) {
+        at += found + 1;
+        if bytes[at - 1] == b'"' {
+            return &text[..at];
+        }
+        at += 1;
+    }
+    text
+}
+
+/// How long the value at the beginning is.
+fn length_of(value: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    loop {
+        let rest = &value[at..];
+        let Some(first) = rest.chars().next() else {
+            return value.len();
+        };
+        match first {
+            '"' => {
+                at += string(rest).len();
+                if depth == 0 {
+                    return at;
+                }
+                continue;
+            }
+            '{' | '[' => depth += 1,
+            '}' | ']' if depth <= 1 => return at + depth,
+            '}' | ']' => depth -= 1,
+            ',' if depth == 0 => return at,
+            _ => {}
+        }
+        at += first.len_utf8();
+    }
+}
+
+/// The string token without known secrets, however they are escaped in it.
+fn without_secrets(token: &str, mask: &Mask) -> String {
+    if !token.contains('\\') {
+        return mask.apply(token.to_owned());
+    }
+    let Ok(value) = serde_json::from_str::<String>(token) else {
+        return mask.apply(token.to_owned());
+    };
+    let masked = mask.apply(value.clone());
+    if masked == value {
+        return token.to_owned();
+    }
+    serde_json::to_string(&masked).unwrap_or_else(|_| STARS.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Secret;
+
+    fn check(text: &str, expected: &str) {
+        let mask = Mask::new(&[Secret::new("hunter-two-22"), Secret::new("with\"quote")]);
+        assert_eq!(masked(text, &mask), expected, "{text}");
+    }
+
+    #[test]
+    fn cursors_are_never_shown() {
+        check(r#"{"cursor":"abc","a":1}"#, r#"{"cursor":"***","a":1}"#);
+        check(r#"{"nextCursor" : "a\"b" }"#, r#"{"nextCursor" : "***" }"#);
+        check(r#"{"next\u0043ursor":"x"}"#, r#"{"next\u0043ursor":"***"}"#);
+        check(r#"{"cursor":17,"b":2}"#, r#"{"cursor":"***","b":2}"#);
+        check(
+            r#"{"cursor":{"a":[1,"}"]},"b":2}"#,
+            r#"{"cursor":"***","b":2}"#,
+        );
+        check(r#"{"cursor":17}"#, r#"{"cursor":"***"}"#);
+        check(r#"{"nextCursor":null}"#, r#"{"nextCursor":null}"#);
+        // Cut off in the middle.
+        check(r#"{"nextCursor":"abc"#, r#"{"nextCursor":"***""#);
+        check(r#"{"cursor":"#, r#"{"cursor":"***""#);
+        // A value that only reads like it.
+        check(r#"{"a":"cursor","b":"x"}"#, r#"{"a":"cursor","b":"x"}"#);
+    }
+
+    #[test]
+    fn secrets_are_masked_by_name_and_by_value() {
+        check(r#"{"apiKey":"abc"}"#, r#"{"apiKey":"***"}"#);
+        check(
+            r#"{"Authorization":"Bearer x"}"#,
+            r#"{"Authorization":"***"}"#,
+        );
+        check(
+            r#"{"token":{"type":"string"}}"#,
+            r#"{"token":{"type":"string"}}"#,
+        );
+        check(r#"["a hunter-two-22 b"]"#, r#"["a *** b"]"#);
+        check(r#"["with\"quote"]"#, r#"["***"]"#);
+        check(r#"["hunter\u002dtwo-22"]"#, r#"["***"]"#);
+    }
+}
