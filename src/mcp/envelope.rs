@@ -9,6 +9,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::str::Utf8Chunk;
 
 use serde::Deserializer;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -105,16 +106,22 @@ pub fn take_apart(mut line: Vec<u8>, mut each: impl FnMut(Inbound<'_>)) -> Noise
 
 /// The text with U+FFFD in place of what is no UTF-8, or the id of what grew over the limit.
 fn replace_invalid(line: &[u8]) -> Result<String, AnswerId> {
-    let mut text = String::with_capacity(MAX_LINE.min(line.len() * 3));
+    let mark = |chunk: &Utf8Chunk<'_>| !chunk.invalid().is_empty();
+    let grown = |chunk: Utf8Chunk<'_>| {
+        let marks = usize::from(mark(&chunk));
+        chunk.valid().len() + marks * char::REPLACEMENT_CHARACTER.len_utf8()
+    };
+    let size = line.utf8_chunks().map(grown).sum();
+    if size > MAX_LINE {
+        let mut scanner = IdScanner::default();
+        scanner.push(line);
+        return Err(scanner.id().map_or(AnswerId::Missing, AnswerId::Known));
+    }
+    let mut text = String::with_capacity(size);
     for chunk in line.utf8_chunks() {
         text.push_str(chunk.valid());
-        if !chunk.invalid().is_empty() {
+        if mark(&chunk) {
             text.push(char::REPLACEMENT_CHARACTER);
-        }
-        if text.len() > MAX_LINE {
-            let mut scanner = IdScanner::default();
-            scanner.push(line);
-            return Err(scanner.id().map_or(AnswerId::Missing, AnswerId::Known));
         }
     }
     Ok(text)
