@@ -9,7 +9,7 @@ use super::rich::Rich;
 use crate::domain::text;
 
 /// The widest column of a table.
-const WIDEST: usize = 40;
+const WIDEST: usize = 80;
 
 /// The lines of a Markdown text.
 #[must_use]

@@ -273,3 +273,94 @@ impl Page {
 fn text_columns(part: &Part, room: Room) -> usize {
     room.columns.saturating_sub(part.gutter())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mcp::decode::contents::{Body, Content};
+    use crate::tui::document::Document;
+    use proptest::prelude::*;
+
+    fn part(mime_type: &str, text: &str) -> Part {
+        let content = Content {
+            uri: "x".into(),
+            mime_type: Some(mime_type.into()),
+            body: Body::Text(text.into()),
+        };
+        Document::of(vec![content]).parts.remove(0)
+    }
+
+    fn parts() -> [Part; 3] {
+        let long = format!("one\n{}\n\nlast 漢字 line", "a word and ".repeat(600));
+        let many: String = (1..40).map(|line| format!("line {line}\n")).collect();
+        let json = r#"{"a":[1,[2,{"b":"a rather long text that has to go on"}],[]],"c":{"d":{}}}"#;
+        [
+            part("text/x-log", &long),
+            part("text/plain", &many),
+            part("application/json", json),
+        ]
+    }
+
+    /// All rows of the part, as they are without a screen.
+    fn all(page: &Page, part: &Part, columns: usize) -> usize {
+        let room = Room {
+            columns,
+            rows: usize::MAX / 2,
+        };
+        let whole = Page {
+            folds: page.folds.clone(),
+            ..Page::default()
+        };
+        let mut rows = 0;
+        let mut next = Some(0);
+        while let Some(line) = next {
+            rows += whole.rows_of(part, room, line);
+            next = part.next(line, columns, &whole.folds);
+        }
+        rows
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Whatever is done, the screen is full, the selected line is on it, and a line that is
+        /// gone to is shown.
+        #[test]
+        fn the_screen_is_full_whatever_is_done(
+            which in 0_usize..3,
+            columns in 8_usize..60,
+            rows in 1_usize..30,
+            steps in prop::collection::vec((0_u8..7, 0_usize..100), 1..40),
+        ) {
+            let part = &parts()[which];
+            let mut room = Room { columns, rows };
+            let mut page = Page::default();
+            for (what, size) in steps {
+                let by = isize::try_from(size).unwrap_or(0) - 50;
+                match what {
+                    0 => page.step(part, room, by),
+                    1 => page.scroll(part, room, by),
+                    2 => page.to_start(),
+                    3 => page.to_end(part, room),
+                    4 => page.fold(part, room),
+                    5 => {
+                        room.columns = 8 + size / 2;
+                        page.settle(part, room);
+                    }
+                    _ => {
+                        let line = size % part.len(room.columns);
+                        page.to_line(part, room, line);
+                        let shown = page.rows(part, room);
+                        prop_assert!(shown.iter().any(|row| row.index == line));
+                    }
+                }
+                let shown = page.rows(part, room);
+                prop_assert_eq!(shown.len(), room.rows.min(all(&page, part, room.columns)));
+                if let Some(selected) = page.selected(part) {
+                    let is_hidden = what == 5;
+                    prop_assert!(is_hidden || shown.iter().any(|row| row.index == selected));
+                }
+            }
+        }
+    }
+}
