@@ -163,16 +163,16 @@ fn wants_log_in(view: &ViewModel<'_>) -> bool {
 
 /// The commands, in the words of the key map.
 fn hints(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, commands: &[Command]) {
-    let named: Vec<(Command, &str)> = commands.iter().map(in_words).collect();
+    let named: Vec<(Command, &str)> = commands.iter().copied().map(in_words).collect();
     self::named(buffer, view, area, &named);
 }
 
-fn in_words(command: &Command) -> (Command, &'static str) {
+fn in_words(command: Command) -> (Command, &'static str) {
     let words = match command {
         Command::Up => "scroll",
-        command => binding(*command).hint,
+        command => binding(command).hint,
     };
-    (*command, words)
+    (command, words)
 }
 
 /// The commands, each with a word or two on what it does here.
@@ -185,7 +185,7 @@ fn named(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, commands: &[(Com
         };
         Some((key, (*words).to_owned()))
     };
-    let always = [Command::Help, Command::Quit].map(|command| in_words(&command));
+    let always = [Command::Help, Command::Quit].map(in_words);
     let always: Vec<(String, String)> = always.iter().filter_map(shown).collect();
     let width = |hint: &(String, String)| text::width(&hint.0) + text::width(&hint.1) + 3;
     let mut room = usize::from(area.width).saturating_sub(always.iter().map(width).sum());
