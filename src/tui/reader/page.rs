@@ -292,11 +292,11 @@ mod tests {
 
     fn parts() -> [Part; 3] {
         let long = format!("one\n{}\n\nlast 漢字 line", "a word and ".repeat(600));
-        let many: String = (1..40).map(|line| format!("line {line}\n")).collect();
+        let many: Vec<String> = (1..40).map(|line| format!("line {line}")).collect();
         let json = r#"{"a":[1,[2,{"b":"a rather long text that has to go on"}],[]],"c":{"d":{}}}"#;
         [
             part("text/x-log", &long),
-            part("text/plain", &many),
+            part("text/plain", &many.join("\n")),
             part("application/json", json),
         ]
     }
