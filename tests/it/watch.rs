@@ -273,7 +273,7 @@ fn events_that_nobody_reads_are_counted_as_lost() {
     // Each server fails at once, or is switched off: an event for every change of that. The probe
     // is started anew every time, which shows how far the reload is.
     let write = |round: usize| {
-        let on = round % 2 == 0;
+        let on = round.is_multiple_of(2);
         let table =
             |index| format!("[servers.s{index}]\ncommand = \"${{NOPE}}\"\nenabled = {on}\n");
         let servers: String = (0..SERVERS).map(table).collect();
