@@ -77,6 +77,17 @@ enum Operator {
     Continuation,
 }
 
+/// A piece of a URI that is being filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// What the template says.
+    Literal(String),
+    /// What was filled in.
+    Value(String),
+    /// What has to be filled in: `{id}`.
+    Gap(String),
+}
+
 /// A template that cannot be expanded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
@@ -148,16 +159,53 @@ impl UriTemplate {
     /// were endless.
     pub fn expand(&self, values: &BTreeMap<String, Value>) -> Result<String, TemplateError> {
         let mut uri = String::new();
-        for part in &self.parts {
-            match part {
-                Part::Literal(literal) => expand::encode(&mut uri, literal, true),
-                Part::Expression(operator, specs) => operator.expand(&mut uri, specs, values)?,
-            }
-            if uri.len() > LONGEST_URI {
-                return Err(TemplateError::Long);
+        for piece in self.pieces(values)? {
+            match piece {
+                Piece::Literal(text) | Piece::Value(text) => uri.push_str(&text),
+                Piece::Gap(_) => {}
             }
         }
         Ok(uri)
+    }
+
+    /// The URI with these values in pieces, so that it can be seen where each comes from and what
+    /// is still missing. Without the gaps it is what [`UriTemplate::expand`] makes.
+    ///
+    /// # Errors
+    /// As for [`UriTemplate::expand`].
+    pub fn pieces(&self, values: &BTreeMap<String, Value>) -> Result<Vec<Piece>, TemplateError> {
+        let mut pieces = Vec::new();
+        let mut length = 0;
+        for part in &self.parts {
+            let mut text = String::new();
+            let (piece, gap) = match part {
+                Part::Literal(literal) => {
+                    expand::encode(&mut text, literal, true);
+                    (Piece::Literal(text), None)
+                }
+                Part::Expression(operator, specs) => {
+                    operator.expand(&mut text, specs, values)?;
+                    (Piece::Value(text), operator.gap(specs, values))
+                }
+            };
+            length += piece.text().len();
+            if length > LONGEST_URI {
+                return Err(TemplateError::Long);
+            }
+            let seen = [Some(piece), gap].into_iter().flatten();
+            pieces.extend(seen.filter(|piece| !piece.text().is_empty()));
+        }
+        Ok(pieces)
+    }
+}
+
+impl Piece {
+    /// What it says.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Literal(text) | Self::Value(text) | Self::Gap(text) => text,
+        }
     }
 }
 
@@ -269,6 +317,14 @@ impl Operator {
         (operator, &expression[1..])
     }
 
+    /// What of the variables of an expression is missing in the URI.
+    fn gap(self, specs: &[Spec], values: &BTreeMap<String, Value>) -> Option<Piece> {
+        let missing = specs.iter().map(|spec| spec.name.as_str());
+        let missing: Vec<&str> = missing.filter(|it| !values.contains_key(*it)).collect();
+        let is_gap = self.leaves_a_gap() && !missing.is_empty();
+        is_gap.then(|| Piece::Gap(format!("{{{}}}", missing.join(","))))
+    }
+
     /// Whether the URI has a gap where such a variable is left out.
     const fn leaves_a_gap(self) -> bool {
         match self {
@@ -321,6 +377,28 @@ mod tests {
         assert_eq!(value("a{/x:2}", "über"), "a/%C3%BCb");
         // What may not stand in a URI is encoded, and what is encoded already is not again.
         assert_eq!(value("a b%20%{+x}", "%41%4"), "a%20b%20%25%41%254");
+    }
+
+    #[test]
+    fn what_is_missing_is_a_gap() {
+        let shown = |template: &str, filled: &[&str]| -> String {
+            let template = UriTemplate::new(template).unwrap();
+            let value = |name: &&str| ((*name).to_owned(), Value::Text("1 2".to_owned()));
+            let values = filled.iter().map(value).collect();
+            let pieces = template.pieces(&values).unwrap().into_iter();
+            pieces
+                .map(|piece| match piece {
+                    Piece::Literal(text) => text,
+                    Piece::Value(text) => format!("<{text}>"),
+                    Piece::Gap(text) => format!("!{text}"),
+                })
+                .collect()
+        };
+        assert_eq!(shown("a:{x}/b{?y}", &[]), "a:!{x}/b");
+        assert_eq!(shown("a:{x}/b{?y}", &["x"]), "a:<1%202>/b");
+        assert_eq!(shown("a:{x}/b{?y}", &["x", "y"]), "a:<1%202>/b<?y=1%202>");
+        assert_eq!(shown("a{/x,y,z}", &["y"]), "a</1%202>!{x,z}");
+        assert_eq!(shown("a{#y}{+x:3}", &[]), "a!{x}");
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub async fn get_prompt(
 }
 
 /// What an argument belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ArgumentOf {
     /// The resource template, as the server wrote it.
     Template(String),

@@ -132,7 +132,8 @@ fn contents(fields: &Fields<'_>) -> Result<Vec<Content>, Failure> {
     read
 }
 
-fn content(value: Value<'_>) -> Result<Content, String> {
+/// Reads one of the contents; the error says what is wrong with it.
+pub(super) fn content(value: Value<'_>) -> Result<Content, String> {
     let fields = Fields::read(CONTENT_KEYS, value.0).ok_or("it is not an object")?;
     let text = |key| match fields.get(key).map(Value::string) {
         None => Ok(None),

@@ -1,5 +1,6 @@
 //! Reads the result of `prompts/get` (MCP 2025-11-25, prompts).
 
+use super::contents::{self, Body, Content};
 use super::fields::{Fields, Keys, Value};
 use super::{MAX_ITEMS, malformed, repair_surrogates};
 use crate::domain::item::Audience;
@@ -28,19 +29,20 @@ pub struct PromptMessage {
 pub enum PromptContent {
     /// Text.
     Text(Box<str>),
-    /// Something else: its type, and its MIME type or URI where it has one.
+    /// An embedded resource, or an image or a sound, which has no URI: as the contents of a read.
+    Embedded(Content),
+    /// Something else: its type, and its URI or MIME type where it has one.
     Other {
-        /// `image`, `audio`, `resource`, `resource_link`, ...
+        /// `resource_link`, ...
         kind: Box<str>,
-        /// MIME type or URI.
+        /// URI or MIME type.
         detail: Option<Box<str>>,
     },
 }
 
 const RESULT_KEYS: Keys = &["description", "messages"];
 const MESSAGE_KEYS: Keys = &["role", "content"];
-const CONTENT_KEYS: Keys = &["type", "text", "mimeType", "uri", "resource"];
-const RESOURCE_KEYS: Keys = &["uri", "text"];
+const CONTENT_KEYS: Keys = &["type", "text", "mimeType", "uri", "data", "resource"];
 
 /// Reads the JSON text of the result.
 ///
@@ -78,42 +80,36 @@ pub fn read(json: &str) -> Result<PromptText, Failure> {
     })
 }
 
-fn message(value: Value<'_>) -> Result<PromptMessage, &'static str> {
+fn message(value: Value<'_>) -> Result<PromptMessage, String> {
     let fields = Fields::read(MESSAGE_KEYS, value.0).ok_or("it is not an object")?;
     let role = match fields.get("role").and_then(Value::string).as_deref() {
         Some("user") => Audience::User,
         Some("assistant") => Audience::Assistant,
-        _ => return Err("role is neither user nor assistant"),
+        _ => return Err("role is neither user nor assistant".to_owned()),
     };
     let content = fields.get("content").ok_or("content is missing")?;
     let content = Fields::read(CONTENT_KEYS, content.0).ok_or("content is not an object")?;
     let kind = text(&content, "type").ok_or("content.type is missing")?;
-    if &*kind == "text" {
-        let text = text(&content, "text").ok_or("content.text is missing")?;
-        return Ok(PromptMessage {
-            role,
-            content: PromptContent::Text(text),
-        });
-    }
-    let resource = content
-        .get("resource")
-        .and_then(|value| Fields::read(RESOURCE_KEYS, value.0));
-    if let Some(text) = resource
-        .as_ref()
-        .and_then(|resource| text(resource, "text"))
-    {
-        return Ok(PromptMessage {
-            role,
-            content: PromptContent::Text(text),
-        });
-    }
-    let detail = text(&content, "uri")
-        .or_else(|| resource.as_ref().and_then(|resource| text(resource, "uri")))
-        .or_else(|| text(&content, "mimeType"));
-    Ok(PromptMessage {
-        role,
-        content: PromptContent::Other { kind, detail },
-    })
+    let content = match &*kind {
+        "text" => PromptContent::Text(text(&content, "text").ok_or("content.text is missing")?),
+        "image" | "audio" => PromptContent::Embedded(Content {
+            uri: "".into(),
+            mime_type: text(&content, "mimeType"),
+            body: Body::Blob(text(&content, "data").ok_or("content.data is missing")?),
+        }),
+        "resource" => {
+            let resource = content
+                .get("resource")
+                .ok_or("content.resource is missing")?;
+            let resource = contents::content(resource);
+            PromptContent::Embedded(resource.map_err(|reason| format!("resource: {reason}"))?)
+        }
+        _ => PromptContent::Other {
+            detail: text(&content, "uri").or_else(|| text(&content, "mimeType")),
+            kind,
+        },
+    };
+    Ok(PromptMessage { role, content })
 }
 
 fn text(fields: &Fields<'_>, key: &'static str) -> Option<Box<str>> {
@@ -130,7 +126,8 @@ mod tests {
             r#"{"description":"d","messages":[
                 {"role":"user","content":{"type":"text","text":"hello"}},
                 {"role":"assistant","content":{"type":"image","mimeType":"image/png","data":"AA=="}},
-                {"role":"user","content":{"type":"resource","resource":{"uri":"a:b","text":"inside"}}}
+                {"role":"user","content":{"type":"resource","resource":{"uri":"a:b","text":"inside"}}},
+                {"role":"user","content":{"type":"resource_link","uri":"a:c","name":"c"}}
             ]}"#,
         )
         .unwrap();
@@ -140,12 +137,18 @@ mod tests {
             .iter()
             .map(|message| match &message.content {
                 PromptContent::Text(text) => format!("{:?} {text}", message.role),
+                PromptContent::Embedded(content) => serde_json::to_string(content).unwrap(),
                 PromptContent::Other { kind, detail } => format!("{kind} {detail:?}"),
             })
             .collect();
         assert_eq!(
             drawn,
-            ["User hello", "image Some(\"image/png\")", "User inside"]
+            [
+                "User hello",
+                r#"{"uri":"","mimeType":"image/png","blob":"AA=="}"#,
+                r#"{"uri":"a:b","text":"inside"}"#,
+                "resource_link Some(\"a:c\")",
+            ]
         );
     }
 
@@ -157,6 +160,14 @@ mod tests {
         check(
             r#"{"messages":[{"role":"system","content":{}}]}"#,
             "prompt: message 1: role is neither user nor assistant",
+        );
+        check(
+            r#"{"messages":[{"role":"user","content":{"type":"image"}}]}"#,
+            "prompt: message 1: content.data is missing",
+        );
+        check(
+            r#"{"messages":[{"role":"user","content":{"type":"resource","resource":{"text":""}}}]}"#,
+            "prompt: message 1: resource: uri is missing",
         );
     }
 }
