@@ -12,8 +12,10 @@ use tokio::time::Instant;
 use super::document::Document;
 use super::find;
 use super::reader::search;
-use crate::app::EngineHandle;
+use crate::app::{ClientHandle, EngineHandle};
 use crate::domain::{Failure, FailureKind, ServerName};
+use crate::mcp::calls::ArgumentOf;
+use crate::mcp::decode::completion::Completion;
 
 /// Tells the answers to different questions apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -27,22 +29,48 @@ impl Ticket {
     }
 }
 
+/// What a server can be asked for that the reader shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// What the resource holds. The URI is sent as it is.
+    Resource(String),
+    /// The messages of the prompt of the name, with its arguments.
+    Prompt(String, Vec<(String, String)>),
+}
+
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ask {
-    /// What the server's resource holds. The URI is sent as it is.
-    Read(ServerName, String),
+    /// Something of the server to be shown.
+    Read(ServerName, Source),
+    /// Values for an argument of something of the server.
+    Complete(ServerName, Argument),
     /// Which lines of the document's part have the text.
     Search(Arc<Document>, usize, String),
     /// Which servers and items have the text.
     Find(find::Query),
 }
 
+/// An argument that values are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argument {
+    /// What it belongs to.
+    pub of: ArgumentOf,
+    /// What it is called.
+    pub name: String,
+    /// What is typed so far.
+    pub typed: String,
+    /// The others that are filled in.
+    pub others: Vec<(String, String)>,
+}
+
 /// What came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// The contents of a resource, or why there are none.
+    /// What there is to show, or why there is nothing.
     Read(Result<Arc<Document>, Failure>),
+    /// Values for an argument, or why there are none.
+    Completed(Result<Completion, Failure>),
     /// The lines that have a text.
     Found(Vec<usize>),
     /// The servers and items that have a text.
@@ -53,10 +81,18 @@ pub enum Answer {
 /// client; this one is only there if that fails.
 const PATIENCE: Duration = Duration::from_hours(1);
 
+/// How long nothing must be typed before values are asked for.
+const PAUSE: Duration = Duration::from_millis(120);
+
 /// Finds the answer. Dropping the future cancels what was asked of a server.
 pub async fn answer(ask: Ask, engine: EngineHandle) -> Answer {
     match ask {
-        Ask::Read(server, uri) => Answer::Read(read(&engine, &server, &uri).await),
+        Ask::Read(server, source) => Answer::Read(read(&engine, &server, source).await),
+        Ask::Complete(server, argument) => {
+            // What is typed meanwhile makes this future be dropped, and another one take its place.
+            tokio::time::sleep(PAUSE).await;
+            Answer::Completed(complete(&engine, &server, argument).await)
+        }
         Ask::Search(document, part, needle) => {
             let found = aside(move || search::find(&document, part, &needle)).await;
             Answer::Found(found.unwrap_or_default())
@@ -68,14 +104,39 @@ pub async fn answer(ask: Ask, engine: EngineHandle) -> Answer {
 async fn read(
     engine: &EngineHandle,
     server: &ServerName,
-    uri: &str,
+    source: Source,
 ) -> Result<Arc<Document>, Failure> {
-    let removed = || Failure::new(FailureKind::Closed, "the server was removed");
-    let client = engine.client(server).await.ok_or_else(removed)?;
-    let contents = client.read(uri, Instant::now() + PATIENCE).await?;
-    let document = aside(move || Document::of(contents)).await;
+    let client = client(engine, server).await?;
+    let deadline = Instant::now() + PATIENCE;
+    let document = match source {
+        Source::Resource(uri) => {
+            let contents = client.read(&uri, deadline).await?;
+            aside(move || Document::of(contents)).await
+        }
+        Source::Prompt(name, arguments) => {
+            let prompt = client.get_prompt(&name, arguments, deadline).await?;
+            aside(move || Document::messages(&name, prompt)).await
+        }
+    };
     let broken = || Failure::new(FailureKind::Malformed, "the contents cannot be shown");
     document.map(Arc::new).ok_or_else(broken)
+}
+
+async fn complete(
+    engine: &EngineHandle,
+    server: &ServerName,
+    asked: Argument,
+) -> Result<Completion, Failure> {
+    let client = client(engine, server).await?;
+    let argument = (asked.name, asked.typed);
+    client
+        .complete(asked.of, argument, asked.others, Instant::now() + PATIENCE)
+        .await
+}
+
+async fn client(engine: &EngineHandle, server: &ServerName) -> Result<ClientHandle, Failure> {
+    let removed = || Failure::new(FailureKind::Closed, "the server was removed");
+    engine.client(server).await.ok_or_else(removed)
 }
 
 /// Does on another thread what takes time; `None` where it panicked.

@@ -103,7 +103,7 @@ pub const TABLE: &[Binding] = table! {
         NextTab "next-tab" ["]"] "next tab" "show the tab to the right"
     }
     Lists {
-        Open "open" ["enter"] "open" "open: a server's list, a resource, a row in full"
+        Open "open" ["enter"] "open" "open: a list, a resource, a form, a row in full"
         Filter "filter" ["/"] "filter" "show only rows that have the words; find in the reader"
         Copy "copy" ["y"] "copy" "copy the row's URI, name or message; the reader's text"
         Follow "follow" ["F"] "follow" "stay at the newest line (Events, Stderr, Trace)"

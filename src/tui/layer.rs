@@ -14,6 +14,7 @@ use super::action::{Command, Edit, Effect};
 use super::ask::{Answer, Ticket};
 use super::field::Field;
 use super::find::Find;
+use super::form::Form;
 use super::format::Clock;
 use super::keymap::{Context, HELP_LINES};
 use super::layout::{cover_area, help_area, inside};
@@ -34,6 +35,8 @@ pub enum Layer {
     Find(Box<Find>),
     /// A document over the whole window.
     Reader(Box<Reader>),
+    /// The fields of a template or a prompt.
+    Form(Box<Form>),
     /// The field for what is looked for in the reader below.
     Search(Field),
     /// The field for the name of a file.
@@ -53,8 +56,8 @@ pub enum Reply {
     Stay(Option<Effect>),
     /// It closes, and something may be to be done.
     Close(Option<Effect>),
-    /// It stays, and another one is laid over it.
-    Open(Layer),
+    /// It stays, another one is laid over it, and something may be to be done.
+    Open(Layer, Option<Effect>),
 }
 
 impl Layer {
@@ -64,9 +67,12 @@ impl Layer {
         match self {
             Self::Help(_) => Context::Deck,
             Self::Reader(_) => Context::Reader,
-            Self::Filter(_) | Self::Find(_) | Self::Search(_) | Self::Save(_) | Self::LogIn(_) => {
-                Context::Field
-            }
+            Self::Filter(_)
+            | Self::Find(_)
+            | Self::Form(_)
+            | Self::Search(_)
+            | Self::Save(_)
+            | Self::LogIn(_) => Context::Field,
             Self::Question(_) => Context::Question,
         }
     }
@@ -83,7 +89,9 @@ impl Layer {
             Command::Suspend => return Reply::Stay(Some(Effect::Suspend)),
             Command::Mouse => return Reply::Stay(Some(update::switch_mouse(model))),
             Command::Quit => return Reply::Close(None),
-            Command::Help if !matches!(self, Self::Help(_)) => return Reply::Open(Self::Help(0)),
+            Command::Help if !matches!(self, Self::Help(_)) => {
+                return Reply::Open(Self::Help(0), None);
+            }
             _ => {}
         }
         match self {
@@ -91,6 +99,7 @@ impl Layer {
             Self::Reader(reader) => reader.command(model, command, clock),
             Self::Filter(_)
             | Self::Find(_)
+            | Self::Form(_)
             | Self::Search(_)
             | Self::Save(_)
             | Self::LogIn(_)
@@ -99,8 +108,15 @@ impl Layer {
     }
 
     /// A key in a text field.
-    pub fn edit(&mut self, model: &mut Model, state: &AppState, edit: &Edit) -> Reply {
+    pub fn edit(
+        &mut self,
+        model: &mut Model,
+        state: &AppState,
+        edit: &Edit,
+        clock: &Clock,
+    ) -> Reply {
         match self {
+            Self::Form(form) => form.edit(model, edit, clock),
             Self::Filter(field) => update::edit_filter(model, state, field, edit),
             Self::Find(find) => find.edit(model, state, edit),
             Self::Search(field) => search(model, field, edit),
@@ -118,6 +134,7 @@ impl Layer {
             Self::Filter(_)
             | Self::Find(_)
             | Self::Reader(_)
+            | Self::Form(_)
             | Self::Search(_)
             | Self::Save(_)
             | Self::LogIn(_)
@@ -125,10 +142,11 @@ impl Layer {
         }
     }
 
-    /// The left mouse button went down. It is never yes.
+    /// The left mouse button went down at the place. It is never yes.
     #[must_use]
-    pub fn click(&self) -> Reply {
+    pub fn click(&mut self, model: &mut Model, window: Rect, at: (u16, u16)) -> Reply {
         match self {
+            Self::Form(form) => Reply::Stay(form.click(model, window, at)),
             Self::Filter(_)
             | Self::Find(_)
             | Self::Search(_)
@@ -152,6 +170,7 @@ impl Layer {
             Self::Help(offset) => *offset = offset.saturating_add_signed(rows),
             Self::Reader(reader) => reader.scroll(rows),
             Self::Find(find) => find.step(rows),
+            Self::Form(form) => form.scroll(rows),
             Self::Filter(_) => return false,
             Self::Search(_) | Self::Save(_) | Self::LogIn(_) | Self::Question(_) => {}
         }
@@ -172,6 +191,7 @@ impl Layer {
                 find.set_height(usize::from(rows));
             }
             Self::Filter(_)
+            | Self::Form(_)
             | Self::Search(_)
             | Self::Save(_)
             | Self::LogIn(_)
@@ -185,6 +205,7 @@ impl Layer {
         match self {
             Self::Reader(reader) => reader.awaits(ticket),
             Self::Find(find) => find.awaits(ticket),
+            Self::Form(form) => form.awaits(ticket),
             Self::Filter(_)
             | Self::Search(_)
             | Self::Save(_)
@@ -199,6 +220,7 @@ impl Layer {
         match self {
             Self::Reader(reader) => reader.take(answer),
             Self::Find(find) => return find.take(answer),
+            Self::Form(form) => form.take(answer),
             Self::Filter(_)
             | Self::Search(_)
             | Self::Save(_)
@@ -216,6 +238,7 @@ impl Layer {
             Self::Reader(reader) => reader.next_change(clock),
             Self::Filter(_)
             | Self::Find(_)
+            | Self::Form(_)
             | Self::Search(_)
             | Self::Save(_)
             | Self::LogIn(_)
@@ -352,10 +375,10 @@ fn with(
             effect
         }
         Reply::Close(effect) => effect,
-        Reply::Open(another) => {
+        Reply::Open(another, effect) => {
             model.layers.0.insert(place, layer);
             model.layers.push(another);
-            None
+            effect
         }
     }
 }

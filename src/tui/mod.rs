@@ -13,6 +13,7 @@ pub mod field;
 pub mod find;
 #[cfg(test)]
 mod fixture;
+pub mod form;
 pub mod format;
 #[cfg(test)]
 mod harness;

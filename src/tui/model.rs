@@ -9,6 +9,7 @@ use super::action::{Effect, Notice};
 use super::ask::Ticket;
 use super::details::Lines;
 use super::document::rich::Rich;
+use super::form::Filled;
 use super::format::{self, Clock};
 use super::headline::Headline;
 use super::layer::Layers;
@@ -96,6 +97,8 @@ pub struct Model {
     pub list: List,
     /// The details pane.
     pub details: Details,
+    /// What was filled in into forms.
+    pub filled: Filled,
     /// Shown in the footer until the next key.
     pub notice: Option<Notice>,
     /// Whether the mouse is listened to.
@@ -126,6 +129,7 @@ impl Model {
             servers: Servers::default(),
             list: List::default(),
             details: Details::default(),
+            filled: Filled::default(),
             notice: None,
             mouse,
             demo,

@@ -1,5 +1,6 @@
 //! What the mouse does: it selects and scrolls what it points at.
 
+use super::action::Effect;
 use super::layer::with_top;
 use super::layout::{Pane, inside};
 use super::model::Model;
@@ -8,21 +9,19 @@ use super::tab_bar;
 use crate::domain::AppState;
 
 /// The left button went down: what it points at is selected.
-pub fn click(model: &mut Model, state: &AppState, x: u16, y: u16) {
+pub fn click(model: &mut Model, state: &AppState, x: u16, y: u16) -> Option<Effect> {
     model.notice = None;
-    let Some(areas) = model.areas() else {
-        return;
-    };
+    let areas = model.areas()?;
     if let Some(layer) = model.layers.top() {
         let goes_on = layer.lets_clicks_through();
-        with_top(model, |layer, _| layer.click());
+        let effect = with_top(model, |layer, model| {
+            layer.click(model, areas.window, (x, y))
+        });
         if !goes_on {
-            return;
+            return effect;
         }
     }
-    let Some(pane) = areas.pane_at(x, y) else {
-        return;
-    };
+    let pane = areas.pane_at(x, y)?;
     model.focus = pane;
     let below = |top: u16| usize::from(y.saturating_sub(top));
     match pane {
@@ -49,6 +48,7 @@ pub fn click(model: &mut Model, state: &AppState, x: u16, y: u16) {
         }
         Pane::Details => {}
     }
+    None
 }
 
 fn click_tab(model: &mut Model, state: &AppState, column: usize) {

@@ -1,9 +1,16 @@
-//! What Enter does: it opens a server's list, reads a resource, shows a row in full.
+//! What Enter does: it opens a server's list, reads a resource, asks for what a template or a
+//! prompt needs, shows a row in full.
+
+use std::sync::Arc;
 
 use super::action::{Effect, Notice};
+use super::ask::Source;
 use super::details::Lines;
 use super::document::Document;
+use super::document::line::Ink;
+use super::document::rich::Rich;
 use super::find::{Hit, What};
+use super::form::Form;
 use super::format::{self, Clock};
 use super::layer::Layer;
 use super::layout::Pane;
@@ -12,7 +19,9 @@ use super::model::Model;
 use super::question::Question;
 use super::reader::Reader;
 use super::rows::{Anchor, Rows, Tab};
-use crate::domain::{AppState, ListMethod, ServerSnapshot, Status};
+use crate::domain::item::{Item as _, ResourceTemplate};
+use crate::domain::uri_template::TemplateError;
+use crate::domain::{AppState, ListMethod, ServerSnapshot, Status, text};
 use crate::mcp::{Direction, Message};
 
 /// Opens the selected row of the pane with the focus.
@@ -20,7 +29,7 @@ pub fn open(model: &mut Model, state: &AppState, clock: &Clock) -> Option<Effect
     match model.focus {
         Pane::Servers => {
             if let Some(server) = model.servers.snapshot(state) {
-                let server = std::sync::Arc::clone(server);
+                let server = Arc::clone(server);
                 return open_server(model, &server);
             }
         }
@@ -31,44 +40,58 @@ pub fn open(model: &mut Model, state: &AppState, clock: &Clock) -> Option<Effect
                     "{name} is not among the servers shown"
                 )));
             }
-            None => return open_row(model, clock),
+            None => return open_row(model, state, clock),
         },
-        Pane::Details => return open_row(model, clock),
+        Pane::Details => return open_row(model, state, clock),
     }
     None
 }
 
-/// A resource is read; everything else is shown in full.
-fn open_row(model: &mut Model, clock: &Clock) -> Option<Effect> {
+/// A resource is read, a template or a prompt filled in before; everything else is shown in full.
+fn open_row(model: &mut Model, state: &AppState, clock: &Clock) -> Option<Effect> {
     let row = model.list.selected()?;
-    let server = model.servers.selected().cloned();
-    match model.list.rows() {
+    let server = model.servers.snapshot(state).cloned();
+    let title = match model.list.rows().clone() {
         Rows::Resources(items) => {
-            let uri = items.get(row)?.uri.clone();
-            let (reader, effect) = Reader::asking(model, server?, &uri, clock);
-            model.layers.push(Layer::Reader(Box::new(reader)));
-            Some(effect)
+            let (server, item) = (server?, items.get(row)?);
+            let source = Source::Resource(item.uri.to_string());
+            return Some(read(model, &server, source, clock));
+        }
+        Rows::Templates(items) => {
+            let (server, item) = (server?, items.get(row)?);
+            match Form::of_template(model, &server, item) {
+                Ok(opened) => return open_form(model, &server, opened, clock),
+                Err(error) => show(model, Some(server), item.label(), broken(item, &error)),
+            }
+            return None;
+        }
+        Rows::Prompts(items) => {
+            let (server, item) = (server?, items.get(row)?);
+            let opened = Form::of_prompt(model, &server, item);
+            return open_form(model, &server, opened, clock);
         }
         Rows::Messages(messages) => {
             let message = messages.get(row)?;
-            let reader = Reader::showing(
-                &title(message),
-                server,
-                Document::json("message.json", &message.text),
-            );
-            model.layers.push(Layer::Reader(Box::new(reader)));
-            None
+            let document = Document::json("message.json", &message.text);
+            show(model, server, &title(message), document);
+            return None;
         }
-        rows => {
-            let title = format::safe(&row_title(rows, row)?).into_owned();
-            let mut lines = Lines::default();
-            lines.row(rows, row, clock, model.logs.stderr());
-            let document = Document::rich(&format!("{title}.txt"), lines.finish());
-            let reader = Reader::showing(&title, server, document);
-            model.layers.push(Layer::Reader(Box::new(reader)));
-            None
-        }
-    }
+        Rows::Tools(items) => format!("tool {}", items.get(row)?.name),
+        Rows::Errors(rows) => format!("error of {}", rows.get(row)?.asked()),
+        Rows::Events(_) => "event".to_owned(),
+        Rows::Stderr(lines) => format!("line {}", lines.get(row)?.number),
+    };
+    let title = format::safe(&title);
+    let mut lines = Lines::default();
+    lines.row(model.list.rows(), row, clock, model.logs.stderr());
+    let document = Document::rich(&format!("{title}.txt"), lines.finish());
+    show(model, server, &title, document);
+    None
+}
+
+fn show(model: &mut Model, server: Option<Arc<ServerSnapshot>>, title: &str, document: Document) {
+    let reader = Reader::showing(title, server.map(|server| server.name.clone()), document);
+    model.layers.push(Layer::Reader(Box::new(reader)));
 }
 
 /// Selects what was found, wherever it is. A filter that hides it is cleared.
@@ -109,18 +132,50 @@ fn title(message: &Message) -> String {
     format!("{kind} {method} {way}{cut}")
 }
 
-/// What the row is called in full.
-fn row_title(rows: &Rows, row: usize) -> Option<String> {
-    Some(match rows {
-        Rows::Resources(items) => items.get(row)?.uri.to_string(),
-        Rows::Templates(items) => items.get(row)?.uri_template.to_string(),
-        Rows::Tools(items) => format!("tool {}", items.get(row)?.name),
-        Rows::Prompts(items) => format!("prompt {}", items.get(row)?.name),
-        Rows::Errors(rows) => format!("error of {}", rows.get(row)?.asked()),
-        Rows::Stderr(lines) => format!("line {}", lines.get(row)?.number),
-        Rows::Events(_) => "event".to_owned(),
-        Rows::Messages(messages) => title(messages.get(row)?),
-    })
+fn read(model: &mut Model, server: &ServerSnapshot, source: Source, clock: &Clock) -> Effect {
+    let (reader, effect) = Reader::asking(model, server.name.clone(), source, clock);
+    model.layers.push(Layer::Reader(Box::new(reader)));
+    effect
+}
+
+/// What has nothing to fill in is read at once.
+fn open_form(
+    model: &mut Model,
+    server: &ServerSnapshot,
+    (form, effect): (Form, Option<Effect>),
+    clock: &Clock,
+) -> Option<Effect> {
+    if form.blanks().is_empty()
+        && let Ok(source) = form.source()
+    {
+        return Some(read(model, server, source, clock));
+    }
+    model.layers.push(Layer::Form(Box::new(form)));
+    effect
+}
+
+/// A template that no URI can be made of: what is wrong with it, and where.
+fn broken(item: &ResourceTemplate, error: &TemplateError) -> Document {
+    let template = text::visible(&item.uri_template);
+    let mut rich = Rich::default();
+    rich.text("", "", "This template cannot be filled in.", Ink::Bad);
+    rich.gap();
+    rich.labelled("Template", &template, Ink::Plain);
+    rich.labelled("Problem", &error.to_string(), Ink::Plain);
+    let at = match error {
+        TemplateError::Syntax(byte) => item.uri_template.get(byte - 1..),
+        TemplateError::Variables | TemplateError::PrefixOfMany(_) | TemplateError::Long => None,
+    };
+    if let Some(rest) = at {
+        let rest = text::visible(rest);
+        rich.labelled("There", &text::fit(&rest, 60), Ink::Bad);
+    }
+    rich.labelled(
+        "What now",
+        "whoever wrote the server has to correct it; y copies this for them",
+        Ink::Dim,
+    );
+    Document::rich("template.txt", rich)
 }
 
 fn open_server(model: &mut Model, server: &ServerSnapshot) -> Option<Effect> {

@@ -48,14 +48,14 @@ fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> 
         }
         Action::Edit(edit) => {
             model.notice = None;
-            return with_top(model, |layer, model| layer.edit(model, state, &edit));
+            return with_top(model, |layer, model| layer.edit(model, state, &edit, clock));
         }
         Action::Answer(yes) => {
             model.notice = None;
             return with_top(model, |layer, _| layer.answer(yes));
         }
         Action::Nothing => model.notice = None,
-        Action::Click(x, y) => mouse::click(model, state, x, y),
+        Action::Click(x, y) => return mouse::click(model, state, x, y),
         Action::Scroll(x, y, rows) => mouse::scroll(model, state, x, y, rows),
         Action::Resize(columns, rows) => model.size = (columns, rows),
         Action::State => return renew_top(model, state),

@@ -6,6 +6,7 @@ pub mod json;
 pub mod kind;
 pub mod line;
 pub mod markdown;
+pub mod messages;
 pub mod picture;
 pub mod rich;
 pub mod text;

@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 use self::page::{Page, Room};
 use self::search::Search;
 use super::action::{Command, Effect, Notice};
-use super::ask::{Answer, Ask, Ticket};
+use super::ask::{Answer, Ask, Source, Ticket};
 use super::document::picture::Dots;
 use super::document::{Document, Part, Raw, View};
 use super::field::Field;
@@ -35,7 +35,7 @@ pub struct Reader {
     /// The server that it is of.
     pub server: Option<ServerName>,
     /// Where it can be read again.
-    source: Option<(ServerName, String)>,
+    source: Option<(ServerName, Source)>,
     /// How far it is.
     pub stage: Stage,
     room: Room,
@@ -111,24 +111,25 @@ impl Reader {
     pub fn asking(
         model: &mut Model,
         server: ServerName,
-        uri: &str,
+        source: Source,
         clock: &Clock,
     ) -> (Self, Effect) {
         let ticket = model.next_ticket();
+        let title = match &source {
+            Source::Resource(uri) => uri,
+            Source::Prompt(name, _) => name,
+        };
         let reader = Self {
-            title: uri.into(),
+            title: title.as_str().into(),
             server: Some(server.clone()),
-            source: Some((server.clone(), uri.to_owned())),
+            source: Some((server.clone(), source.clone())),
             stage: Stage::Asking {
                 ticket,
                 since: clock.now,
             },
             room: Room::default(),
         };
-        (
-            reader,
-            Effect::Ask(ticket, Ask::Read(server, uri.to_owned())),
-        )
+        (reader, Effect::Ask(ticket, Ask::Read(server, source)))
     }
 
     /// A reader of a document.
@@ -140,6 +141,15 @@ impl Reader {
             source: None,
             stage: Stage::Shown(Box::new(Shown::new(Arc::new(document)))),
             room: Room::default(),
+        }
+    }
+
+    /// What it is that the server was asked for.
+    #[must_use]
+    pub const fn noun(&self) -> &'static str {
+        match &self.source {
+            Some((_, Source::Prompt(..))) => "prompt",
+            Some((_, Source::Resource(_))) | None => "resource",
         }
     }
 
@@ -269,7 +279,7 @@ impl Reader {
         match self.shown_mut() {
             Some(shown) if shown.part().is_text() => {
                 shown.origin = shown.page().first();
-                Reply::Open(Layer::Search(Field::new(&shown.search.needle)))
+                Reply::Open(Layer::Search(Field::new(&shown.search.needle)), None)
             }
             Some(_) => {
                 model.notice = Some(Notice::bad("there is no text to look for words in"));
@@ -316,10 +326,10 @@ impl Reader {
 
     /// Asks the server once more.
     fn again(&mut self, model: &mut Model, clock: &Clock) -> Reply {
-        let Some((server, uri)) = self.source.clone() else {
+        let Some((server, source)) = self.source.clone() else {
             return Reply::Stay(None);
         };
-        let (reader, effect) = Self::asking(model, server, &uri, clock);
+        let (reader, effect) = Self::asking(model, server, source, clock);
         self.stage = reader.stage;
         Reply::Stay(Some(effect))
     }
@@ -359,7 +369,7 @@ impl Reader {
         };
         let part = shown.part();
         let name = proposal(&part.name, part.ending());
-        Reply::Open(Layer::Save(Save::new(&name, part.raw.clone())))
+        Reply::Open(Layer::Save(Save::new(&name, part.raw.clone())), None)
     }
 
     /// Brings it in line with the window.
@@ -403,7 +413,7 @@ impl Reader {
                 self.room = Room::default();
             }
             Answer::Read(Err(failure)) => self.stage = Stage::Failed(failure),
-            Answer::Hits(_) => {}
+            Answer::Hits(_) | Answer::Completed(_) => {}
             Answer::Found(lines) => {
                 if let Some(shown) = self.shown_mut() {
                     shown.ticket = None;

@@ -8,6 +8,7 @@ use super::paint;
 use crate::domain::{Status, text};
 use crate::tui::action::Command;
 use crate::tui::field::Field;
+use crate::tui::form::Form;
 use crate::tui::format;
 use crate::tui::keymap::binding;
 use crate::tui::layer::Layer;
@@ -47,6 +48,7 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
         }
         Some(Layer::Reader(reader)) => named(buffer, view, area, &reader.commands()),
         Some(Layer::Search(field)) => return Some(search(buffer, view, area, field)),
+        Some(Layer::Form(form)) => keys(buffer, view, area, &form_keys(form)),
         Some(Layer::Save(save)) => {
             let answers = [("Enter", "save"), ("Esc", "not at all")];
             let label = "save to: ";
@@ -89,6 +91,29 @@ pub fn hint(buffer: &mut Buffer, view: &ViewModel<'_>) {
 fn waits_for_approval(view: &ViewModel<'_>) -> bool {
     view.server
         .is_some_and(|server| server.status == Status::Untrusted)
+}
+
+/// The keys of a form. Of a text field they are the same for everyone.
+fn form_keys(form: &Form) -> Vec<(&'static str, &'static str)> {
+    let suggestions = form.suggestions();
+    let mut keys = Vec::new();
+    if suggestions.chosen().is_some() {
+        keys.extend([("Enter", "take it"), ("Up/Down", "choose")]);
+    } else if suggestions.are_open() {
+        keys.extend([("Down", "choose"), ("Enter", form.deed())]);
+    } else {
+        keys.push(("Enter", form.deed()));
+    }
+    if form.blanks().len() > 1 && suggestions.chosen().is_none() {
+        keys.push(("Tab", "next field"));
+    }
+    let back = if suggestions.are_open() {
+        "close the list"
+    } else {
+        "back"
+    };
+    keys.push(("Esc", back));
+    keys
 }
 
 /// The commands of the pane with the focus, the most useful first. Help and quit always fit.

@@ -2,13 +2,14 @@
 
 use ratatui::buffer::Buffer;
 
-use super::{find, help, log_in, question, reader};
+use super::{find, form, help, log_in, question, reader};
 use crate::tui::layer::Layer;
 use crate::tui::view_model::ViewModel;
 
-/// Draws the layer. A text field is in the footer.
-pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, layer: &Layer) {
+/// Draws the layer, and says where the cursor belongs. A text field alone is in the footer.
+pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, layer: &Layer) -> Option<(u16, u16)> {
     match layer {
+        Layer::Form(form) => return form::draw(buffer, view, form),
         Layer::Filter(_) | Layer::Search(_) | Layer::Save(_) => {}
         Layer::Find(found) => find::draw(buffer, view, found),
         Layer::Reader(reader) => reader::draw(buffer, view, reader),
@@ -16,4 +17,5 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, layer: &Layer) {
         Layer::LogIn(log_in) => log_in::draw(buffer, view, log_in),
         Layer::Question(question) => question::draw(buffer, view, question),
     }
+    None
 }

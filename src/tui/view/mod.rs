@@ -4,8 +4,10 @@ mod details;
 mod document;
 mod errors;
 mod events;
+mod field;
 mod find;
 mod footer;
+mod form;
 mod header;
 mod help;
 mod layer;
@@ -60,10 +62,11 @@ fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
         footer::hint(buffer, view);
         events::newest(buffer, view);
     }
+    let mut cursor = None;
     for layer in view.model.layers.seen() {
-        layer::draw(buffer, view, layer);
+        cursor = layer::draw(buffer, view, layer);
     }
-    footer::draw(buffer, view)
+    footer::draw(buffer, view).or(cursor)
 }
 
 fn too_small(buffer: &mut Buffer, window: Rect, view: &ViewModel<'_>) {

@@ -183,7 +183,7 @@ fn failed(
 ) {
     let theme = view.theme;
     let name = reader.server.as_ref().map_or("", |name| name.as_str());
-    let why = format!("{name} did not give the resource:");
+    let why = format!("{name} did not give the {}:", reader.noun());
     let columns = usize::from(area.width.saturating_sub(3)).max(1);
     let mut line = usize::from(area.height > 4);
     let inner = paint::skip(area, 2);

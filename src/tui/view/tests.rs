@@ -132,7 +132,7 @@ fn tools() {
 #[test]
 fn prompts() {
     check("prompts", &make::full(), |deck| {
-        deck.press("4 enter");
+        deck.press("4 tab");
     });
 }
 
