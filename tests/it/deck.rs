@@ -3,10 +3,10 @@
 //! Every wait is for something on the screen, and has a deadline.
 
 mod changes;
+mod forms;
 mod log_in;
-mod trust;
-
 mod reading;
+mod trust;
 
 use std::io::{Read as _, Write as _};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -22,7 +22,7 @@ use super::support::fake::Script;
 use super::support::program::{DEADLINE, Home, shell, until};
 
 /// A program on a terminal.
-struct Terminal {
+pub(super) struct Terminal {
     master: Box<dyn MasterPty + Send>,
     keys: Box<dyn std::io::Write + Send>,
     child: Box<dyn Child + Send + Sync>,
@@ -51,7 +51,7 @@ const ROWS: u16 = 36;
 
 impl Terminal {
     /// Starts the deck of the home.
-    fn deck(home: &Home, args: &[&str]) -> Self {
+    pub(super) fn deck(home: &Home, args: &[&str]) -> Self {
         let prepared = home.program(args);
         let mut command = CommandBuilder::new(prepared.get_program());
         command.args(prepared.get_args());
@@ -112,7 +112,7 @@ impl Terminal {
         }
     }
 
-    fn press(&mut self, keys: &str) {
+    pub(super) fn press(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
         self.keys.flush().unwrap();
     }
@@ -138,7 +138,7 @@ impl Terminal {
     }
 
     /// Waits until all of the texts are on the screen.
-    fn shows(&self, texts: &[&str]) {
+    pub(super) fn shows(&self, texts: &[&str]) {
         self.wait(&format!("{texts:?}"), |screen| {
             let contents = screen.contents();
             texts.iter().all(|text| contents.contains(text))
@@ -146,14 +146,14 @@ impl Terminal {
     }
 
     /// Waits until the text is gone from the screen.
-    fn hides(&self, text: &str) {
+    pub(super) fn hides(&self, text: &str) {
         self.wait(&format!("no {text:?}"), |screen| {
             !screen.contents().contains(text)
         });
     }
 
     /// Waits until one line has all of the texts.
-    fn line_with(&self, texts: &[&str]) {
+    pub(super) fn line_with(&self, texts: &[&str]) {
         self.wait(&format!("a line with {texts:?}"), |screen| {
             screen
                 .contents()
@@ -183,7 +183,7 @@ impl Terminal {
     }
 
     /// Waits for the end, and returns the exit code.
-    fn code(&mut self) -> u32 {
+    pub(super) fn code(&mut self) -> u32 {
         let child = &mut self.child;
         let mut status = None;
         until("the deck ends", || {

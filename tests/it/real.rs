@@ -36,7 +36,8 @@ use tempfile::TempDir;
 use toml_edit::{Array, Value as Toml};
 
 use self::http::Listening;
-use crate::support::program::left_of;
+use crate::deck::Terminal;
+use crate::support::program::{Home, left_of, table};
 
 /// Long enough for an interpreter to start on a busy machine.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -439,5 +440,60 @@ fn a_resource_is_read_byte_for_byte() -> Result<()> {
     let output = deck.run(&["read", "everything", "demo://nowhere", "--json"])?;
     ensure!(output.status.code() == Some(4), "{output:?}");
     assert!(output.stdout.is_empty(), "{output:?}");
+    Ok(())
+}
+
+/// In the deck: a template is filled in and read, and so are prompts, with what the server suggests
+/// for the one argument depending on the other.
+#[test]
+#[ignore = "needs the servers of tests/real, see .ci/run"]
+fn a_template_and_prompts_are_filled_in() -> Result<()> {
+    let servers = Deck::new()?;
+    let home = Home::new();
+    let command = servers.node("mcp-server-everything");
+    home.configure(&[&table("everything", &[command])]);
+    let mut deck = Terminal::deck(&home, &[]);
+    deck.line_with(&["everything", "connected"]);
+    deck.shows(&["7r 2t"]);
+    deck.press("\r2\r");
+    deck.shows(&["demo://resource/dynamic/text/{resourceId}"]);
+    deck.line_with(&["▌ resourceId", "required"]);
+    deck.press("42\r");
+    deck.shows(&["Resource 42: This is a plaintext resource"]);
+    deck.press("\x1b");
+    deck.line_with(&["▌ resourceId", "42"]);
+    deck.press("\x1b");
+    deck.hides("▌ resourceId");
+
+    deck.press("4");
+    deck.line_with(&["completable-prompt"]);
+    deck.press("/completable\r\r");
+    deck.line_with(&["▌ department", "required"]);
+    deck.shows(&["Engineering", "Sales", "Marketing", "Support"]);
+    deck.press("Sa");
+    deck.hides("Marketing");
+    deck.press("\x1b[B");
+    deck.shows(&["›Sales"]);
+    deck.press("\t");
+    deck.line_with(&["▌ department", "Sales"]);
+    deck.press("\t");
+    deck.shows(&["David", "Eve", "Frank"]);
+    deck.press("Eve\r");
+    deck.shows(&["Please promote Eve to the head of the Sales team."]);
+    deck.press("\x1b\x1b");
+    deck.hides("▌ department");
+
+    deck.press("/");
+    deck.press("\x15resource-prompt\r\r");
+    deck.line_with(&["▌ resourceType", "required"]);
+    deck.press("Text\t7\r");
+    deck.shows(&[
+        "part 1 of 2",
+        "This prompt includes the Text resource with id: 7",
+    ]);
+    deck.shows(&["[part 2]", "Resource 7: This is a plaintext resource"]);
+    deck.press("\x03");
+    assert_eq!(deck.code(), 0);
+    home.assert_nothing_left();
     Ok(())
 }
