@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
-use super::paint;
+use super::{field, paint};
 use crate::domain::{Status, text};
 use crate::tui::action::Command;
 use crate::tui::field::Field;
@@ -277,20 +277,16 @@ fn input(
     answers: &[(&str, &str)],
 ) -> (u16, u16) {
     let theme = view.theme;
-    let (left, right) = field.halves();
-    // The end of a long text is what is being typed.
-    let room = usize::from(area.width / 2).max(8);
-    let mut left = format::safe(left).into_owned();
-    while text::width(&left) > room {
-        left.remove(0);
-    }
-    let rest = paint::row(
-        buffer,
-        area,
-        [(label, theme.accent), (left.as_str(), theme.text)],
-    );
-    let cursor = (rest.x.min(area.right().saturating_sub(1)), rest.y);
-    let mut behind = paint::skip(paint::row(buffer, rest, [(right, theme.text)]), 1);
+    let rest = paint::row(buffer, area, [(label, theme.accent)]);
+    // The remark and the keys have the rest of the line.
+    let columns = text::width(&format::safe(field.text())) + 1;
+    let columns = u16::try_from(columns).unwrap_or(u16::MAX);
+    let place = Rect {
+        width: columns.min((area.width / 2).max(8)).min(rest.width),
+        ..rest
+    };
+    let cursor = field::draw(buffer, place, field, theme.text);
+    let mut behind = paint::skip(rest, place.width);
     let remark = if remark.is_empty() {
         "  ".to_owned()
     } else {
