@@ -464,6 +464,17 @@ fn a_template_and_prompts_are_filled_in() -> Result<()> {
     deck.line_with(&["▌ resourceId", "42"]);
     deck.press("\x1b");
     deck.hides("▌ resourceId");
+    deck.press("/blob\r\r");
+    deck.line_with(&["▌ resourceId", "required"]);
+    deck.press("7\r");
+    deck.line_with(&["00000000", "Resource 7: This"]);
+    deck.press("\x1b\x1b\x1b");
+    deck.hides("▌ resourceId");
+    deck.press("1");
+    deck.shows(&["demo://resource/static/document/architecture.md"]);
+    deck.press("/architecture\r\r");
+    deck.shows(&["Everything Server"]);
+    deck.press("\x1b");
 
     deck.press("4");
     deck.line_with(&["completable-prompt"]);

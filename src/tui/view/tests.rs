@@ -16,9 +16,14 @@ use crate::tui::fixture as make;
 use crate::tui::harness::Deck;
 use crate::tui::lines::StderrLine;
 
-/// Compares the screen at three sizes with the snapshot of the name.
+/// Compares the screen at four sizes with the snapshot of the name.
 pub fn check(name: &str, state: &AppState, prepare: impl Fn(&mut Deck)) {
-    check_at(&[(40, 10), (80, 24), (120, 40)], name, state, prepare);
+    check_at(
+        &[(40, 10), (80, 24), (120, 40), (200, 60)],
+        name,
+        state,
+        prepare,
+    );
 }
 
 /// As [`check`], at these sizes.

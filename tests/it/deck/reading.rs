@@ -149,6 +149,61 @@ fn what_cannot_be_read_says_why_and_is_read_again_on_a_key() {
     assert_eq!(deck.code(), 0);
 }
 
+/// As a file system has them: each is asked for byte for byte as it was listed, and found again by
+/// what a person sees of it.
+#[test]
+fn odd_names_are_read_as_they_are_listed() {
+    let names = [
+        "plain.txt",
+        "with%20space.txt",
+        "a b.txt",
+        "100%.txt",
+        "über/naïve.txt",
+        "日本語.txt",
+        "q?x=1&y=2#frag",
+        "{braces}.txt",
+        "..hidden",
+        "a\u{202e}txt.exe",
+    ];
+    let uri = |name: &str| format!("file:///home/ada/{name}");
+    let items: Vec<Value> = names
+        .iter()
+        .map(|name| json!({"uri": uri(name), "name": name}))
+        .collect();
+    let script: Script = serde_json::from_value(json!({
+        "listings": {"resources/list": {"pages": [{"items": items}]}},
+    }))
+    .unwrap();
+    let script = names
+        .iter()
+        .enumerate()
+        .fold(script, |script, (index, name)| {
+            script.read_text(&uri(name), &format!("This is number {index}."))
+        });
+    let home = Home::new();
+    home.configure(&[&home.table("files", &script)]);
+    let mut deck = Terminal::deck(&home, &[]);
+    deck.line_with(&["files", "connected"]);
+    deck.press("\r");
+    for (index, name) in names.iter().enumerate() {
+        deck.line_with(&["▌", &name.replace('\u{202e}', "\\u{202e}")]);
+        deck.press("\r");
+        deck.shows(&[&format!("This is number {index}.")]);
+        deck.press("\x1b");
+        deck.hides("This is number");
+        deck.press("j");
+    }
+    deck.press("q");
+    assert_eq!(deck.code(), 0);
+    for (index, name) in names.iter().enumerate() {
+        let read = home.run(&["read", "files", &uri(name)]);
+        assert_eq!(
+            (read.code, &*read.stdout),
+            (Some(0), &*format!("This is number {index}."))
+        );
+    }
+}
+
 #[test]
 fn a_read_that_takes_long_is_cancelled_by_esc() {
     let (home, mut deck) = deck_of(&library());
