@@ -71,6 +71,15 @@ pub struct Source {
 }
 
 impl Source {
+    /// Whether the other has the same servers of the same lines.
+    fn is_same_as(&self, other: &Self) -> bool {
+        let lines = |source: &Self| -> Vec<(ServerName, usize)> {
+            let found = source.servers.iter().map(|found| &found.candidate);
+            found.map(|it| (it.name.clone(), it.line)).collect()
+        };
+        (self.tool, &self.file) == (other.tool, &other.file) && lines(self) == lines(other)
+    }
+
     /// The word for it: that of the tool, else the path.
     #[must_use]
     pub fn word(&self) -> String {
@@ -136,7 +145,14 @@ pub fn scan(request: &LoadRequest) -> Result<Vec<Source>, ConfigError> {
     let sources = sources.filter(|source| {
         source.error.is_some() || !source.servers.is_empty() || !source.left_out.is_empty()
     });
-    Ok(sources.collect())
+    // In the home folder a file of the user is also where one of a project would be.
+    let mut distinct: Vec<Source> = Vec::new();
+    for source in sources {
+        if !distinct.iter().any(|known| known.is_same_as(&source)) {
+            distinct.push(source);
+        }
+    }
+    Ok(distinct)
 }
 
 /// Looks at one file, whoever it belongs to; more than one source where it has several parts.

@@ -140,7 +140,7 @@ Examples:
 Sources: claude-desktop, claude-code, cursor, windsurf, vscode, codex, gemini, zed, continue,
 opencode, or a file. Files of other tools are only read. Variables are copied, not their values.
 
-Exit codes: 0 copied or shown, 2 a file cannot be used or written, 4 no such server or source.")]
+Exit codes: 0 copied or shown, 2 a file cannot be used or written, 4 no such server.")]
     Import {
         /// A tool or a file; without it nothing is copied
         source: Option<String>,

@@ -11,7 +11,7 @@ use crate::app::config_store::{LoadRequest, Loaded, load, process_environment};
 use crate::app::signal::signal;
 use crate::app::{Definition, Engine, EngineHandle, EngineOptions, Face, Ladder};
 use crate::config::{AdHoc, adhoc};
-use crate::domain::{AppState, Interest, ServerName};
+use crate::domain::{AppState, Interest, ServerName, text};
 
 /// The servers that a run is about, and with what settings.
 #[derive(Debug)]
@@ -162,12 +162,7 @@ pub fn not_found(name: &str, loaded: &Loaded) -> String {
 
 /// The name as a shell takes it.
 pub fn quoted(name: &ServerName) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@');
-    if name.as_str().chars().all(plain) {
-        name.to_string()
-    } else {
-        format!("'{}'", name.as_str().replace('\'', r"'\''"))
-    }
+    text::shell_word(name.as_str()).into_owned()
 }
 
 /// Says on stderr that there is no server at all, and how to get one.

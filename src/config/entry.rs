@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::problem::{ConfigProblem, ProblemKind};
 use super::secret;
 use super::source::Spot;
-use crate::domain::{HttpFlavour, Origin, ProtocolChoice, ServerName, TransportKind};
+use crate::domain::{HttpFlavour, Origin, ProtocolChoice, ServerName, TransportKind, text};
 
 /// A text as written, with its place. Texts are compared, places are not. Its Debug is `***`:
 /// a config file may hold secrets in plain text.
@@ -247,7 +247,8 @@ impl Definition {
             Transport::Stdio(stdio) => {
                 let command = std::iter::once(stdio.command.text().to_owned());
                 let args = texts(&stdio.args, true);
-                command.chain(args).collect::<Vec<_>>().join(" ")
+                let words: Vec<String> = command.chain(args).collect();
+                text::command_line(words.iter().map(String::as_str))
             }
             Transport::Http(http) => secret::masked_url(http.url.text()),
         }

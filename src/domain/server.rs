@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::error::Failure;
 use super::ids::{ServerName, TransportKind};
+use super::text;
 
 /// A text that must not be shown or logged: its Debug and Display are `***`.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
@@ -160,15 +161,14 @@ impl ServerConfig {
         }
     }
 
-    /// The command line or URL, for people. Environment and headers are not part of it.
+    /// The command line, as a shell takes it, or the URL, for people. Environment and headers are not part of it.
     #[must_use]
     pub fn target(&self) -> String {
         match &self.transport {
-            TransportConfig::Stdio(stdio) => std::iter::once(&stdio.command)
-                .chain(&stdio.args)
-                .map(String::as_str)
-                .collect::<Vec<_>>()
-                .join(" "),
+            TransportConfig::Stdio(stdio) => {
+                let words = std::iter::once(&stdio.command).chain(&stdio.args);
+                text::command_line(words.map(String::as_str))
+            }
             TransportConfig::Http(http) => http.url.clone(),
         }
     }

@@ -213,6 +213,15 @@ pub fn everything() -> ServerSnapshot {
 }
 
 /// The same server after a refresh of its resources failed: the old ones are kept.
+/// The server that stands in for a config.
+pub fn demo() -> ServerSnapshot {
+    ServerSnapshot {
+        name: name("demo"),
+        origin: None,
+        ..everything()
+    }
+}
+
 pub fn old() -> ServerSnapshot {
     let mut snapshot = everything();
     let since = wall() - Duration::from_secs(30);

@@ -165,6 +165,8 @@ impl Model {
         for layer in self.layers.iter_mut() {
             layer.settle(areas.window);
         }
+        // Only servers of files have a place: the demo has given way to them.
+        self.demo &= !state.servers.iter().any(|server| server.origin.is_some());
         self.servers.put(state);
         self.servers.set_height(
             usize::from(inside(areas.servers).height) / LINES_EACH,

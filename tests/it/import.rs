@@ -301,3 +301,19 @@ fn the_target_is_the_last_toml_that_is_named() {
     assert_eq!(site.text("work/own.toml").matches("[servers.").count(), 3);
     assert_eq!(site.text(USER), OURS);
 }
+
+/// There the file of the user is also the one of a project.
+#[test]
+fn in_the_home_folder_a_file_is_one_file() {
+    let site = Site::new(&[]);
+    site.write(
+        "work/.codex/config.toml",
+        "[mcp_servers.memory]\ncommand = \"memory-server\"\n",
+    );
+    let home = site.path("work");
+    let ran = site.finish(site.command(&["import"]).env("HOME", &home));
+    assert_eq!(ran.stdout.lines().count(), 1, "{}", ran.stdout);
+    let ran = site.finish(site.command(&["import", "codex"]).env("HOME", &home));
+    let ran = ran.ends_with(0);
+    assert!(!ran.stderr.contains("skipped"), "{}", ran.stderr);
+}

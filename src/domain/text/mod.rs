@@ -7,6 +7,7 @@
 
 mod escape;
 mod screen;
+mod shell;
 
 use std::borrow::Cow;
 
@@ -14,6 +15,8 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 pub use screen::{Contents, cell, contents, fit, fit_middle, fit_with, readable, visible, width};
+
+pub use shell::{command_line, shell_word};
 
 use escape::{Piece, Pieces};
 

@@ -80,11 +80,9 @@ pub fn hint(buffer: &mut Buffer, view: &ViewModel<'_>) {
     let Some(areas) = view.areas else {
         return;
     };
-    let text = format!(
-        "This is the built-in demo. Add your own servers to {}:  [servers.NAME]  command = \"...\"",
-        view.model.label
-    );
-    paint::put(buffer, paint::skip(areas.hint, 1), &text, view.theme.accent);
+    let text =
+        "The built-in demo. Your own servers: mcpdeck add NAME -- COMMAND, or mcpdeck import";
+    paint::put(buffer, paint::skip(areas.hint, 1), text, view.theme.accent);
 }
 
 /// Whether the selected server is of a project file that nobody has approved.

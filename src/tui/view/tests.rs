@@ -83,14 +83,10 @@ fn log_in() {
 
 #[test]
 fn demo() {
-    check(
-        "demo",
-        &make::with_events(vec![make::everything()]),
-        |deck| {
-            deck.model.demo = true;
-            deck.act(Action::State);
-        },
-    );
+    check("demo", &make::with_events(vec![make::demo()]), |deck| {
+        deck.model.demo = true;
+        deck.act(Action::State);
+    });
 }
 
 #[test]
