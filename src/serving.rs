@@ -19,6 +19,7 @@ pub fn run(args: &Args, options: &ServeArgs) -> anyhow::Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     cli::hint_if_empty(args, &prepared);
+    cli::hint_if_untrusted(args, &prepared);
     let token = options.token_env.as_deref().map(serve::token).transpose();
     let served = token.and_then(|token| {
         serve::run(ServeOptions {

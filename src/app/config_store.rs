@@ -87,15 +87,17 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The file with a definition of the name that another one hides.
+    /// The file whose definition of the name applies when the one in effect is gone.
     #[must_use]
     pub fn hidden(&self, name: &ServerName) -> Option<Arc<Path>> {
+        let entry = self.entries.iter().find(|entry| entry.name == *name)?;
+        let in_effect = &entry.origin.as_ref()?.file;
         self.notes.iter().find_map(|note| match note {
             Note::Hidden {
                 name: hidden,
                 hidden_in,
-                ..
-            } if hidden == name => Some(Arc::clone(hidden_in)),
+                by,
+            } if hidden == name && **by == **in_effect => Some(Arc::clone(hidden_in)),
             Note::Hidden { .. } | Note::ProjectInheritsEnv { .. } | Note::NoApprovals { .. } => {
                 None
             }

@@ -24,7 +24,7 @@ pub fn of_error(server: &ServerSnapshot, error: &DiscoveryError) -> String {
         FailureKind::Config => config_hint(message),
         FailureKind::Auth => {
             let server = match server.origin {
-                Some(_) => server.name.to_string(),
+                Some(_) => quoted(&server.name),
                 None => format!("--url {target}"),
             };
             format!(

@@ -288,8 +288,9 @@ fn say_copied(candidate: &Candidate, how: How) {
                 "{name}: set the environment variable {variable}; its value stands in {where_it_stands}"
             )
         } else {
+            let copied = if how.dry_run { "would be" } else { "was" };
             format!(
-                "{name}: a secret stands in plain text in {where_it_stands} and was copied; --secrets-to-env writes ${{{variable}}} instead"
+                "{name}: a secret stands in plain text in {where_it_stands} and {copied} copied; --secrets-to-env writes ${{{variable}}} instead"
             )
         });
     }

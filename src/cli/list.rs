@@ -7,7 +7,9 @@ use super::args::Args;
 use super::command::What;
 use super::exit::Exit;
 use super::output;
-use super::run::{complain, hint_if_empty, prepare, printing, quoted, settled, with_engine};
+use super::run::{
+    complain, complain_untrusted, hint_if_empty, prepare, printing, settled, with_engine,
+};
 use crate::app::report::{all_errors, error_line};
 use crate::domain::{
     AppState, DiscoveryError, Failure, FailureKind, Interest, ServerSnapshot, Status,
@@ -84,11 +86,7 @@ pub fn say_untrusted(how: How, state: &AppState) {
     }
     for server in state.servers.iter() {
         if server.status == Status::Untrusted {
-            complain(&format!(
-                "{name}: not started: it is of a project file that was not approved; approve it with: mcpdeck trust {word}; --trust starts it this once",
-                name = server.name,
-                word = quoted(&server.name)
-            ));
+            complain_untrusted(&server.name);
         }
     }
 }

@@ -21,7 +21,7 @@ mod watch;
 pub use args::Args;
 pub use command::{Command, ServeArgs};
 pub use exit::Exit;
-pub use run::{Prepared, complain, hint_if_empty, load_request, prepare};
+pub use run::{Prepared, complain, hint_if_empty, hint_if_untrusted, load_request, prepare};
 
 pub use config::WrongKeys;
 

@@ -165,6 +165,23 @@ pub fn quoted(name: &ServerName) -> String {
     text::shell_word(name.as_str()).into_owned()
 }
 
+/// Says on stderr that a server was not started because nobody approved it.
+pub fn complain_untrusted(name: &ServerName) {
+    complain(&format!(
+        "{name}: not started: it is of a project file that was not approved; approve it with: mcpdeck trust {word}; --trust starts it this once",
+        word = quoted(name)
+    ));
+}
+
+/// Says which servers will not be started because nobody approved them.
+pub fn hint_if_untrusted(args: &Args, prepared: &Prepared) {
+    let definitions = prepared.definitions.iter();
+    let waiting = definitions.filter(|it| it.enabled && !it.trusted);
+    for definition in waiting.filter(|_| !args.global.quiet) {
+        complain_untrusted(&definition.name);
+    }
+}
+
 /// Says on stderr that there is no server at all, and how to get one.
 pub fn hint_if_empty(args: &Args, prepared: &Prepared) {
     if prepared.definitions.is_empty() && !args.global.quiet {

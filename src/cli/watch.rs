@@ -17,7 +17,9 @@ use tokio::sync::watch;
 
 use super::args::Args;
 use super::exit::Exit;
-use super::run::{Run, complain, hint_if_empty, load_request, prepare, run_engine};
+use super::run::{
+    Run, complain, hint_if_empty, hint_if_untrusted, load_request, prepare, run_engine,
+};
 use crate::app::config_store::{self, Following};
 use crate::app::report::ErrorJson;
 use crate::domain::{Event, EventKind, Interest, RefreshReport, ServerName, text};
@@ -33,6 +35,7 @@ pub fn run(args: &Args, within: Option<Duration>) -> anyhow::Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     hint_if_empty(args, &prepared);
+    hint_if_untrusted(args, &prepared);
     let within = [within, args.global.timeout].into_iter().flatten().min();
     run_engine(&prepared, Run::live(Interest::ALL), async |handle| {
         // A server of the command line is in no file.

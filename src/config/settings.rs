@@ -80,6 +80,9 @@ pub fn settings_json(settings: &Settings) -> Value {
     })
 }
 
+/// The colours of the deck: as the terminal's background wants them, or as chosen.
+const THEMES: [(&str, &str); 3] = [("auto", "auto"), ("dark", "dark"), ("light", "light")];
+
 /// More than this many at once is certainly a mistake.
 const MOST_AT_ONCE: u32 = 1_000;
 
@@ -97,7 +100,7 @@ pub(super) fn read(source: &Arc<Source>, pairs: &[Pair]) -> Result<SettingsPatch
         reconnect_attempts: fields.whole("reconnect_attempts", 0, MOST_AT_ONCE),
         debounce: fields.duration("debounce"),
         inherit_env: fields.flag("inherit_env"),
-        theme: fields.text("theme").map(|theme| theme.text().to_owned()),
+        theme: fields.word("theme", &THEMES).map(str::to_owned),
         ascii: fields.flag("ascii"),
         mouse: fields.flag("mouse"),
     };

@@ -20,7 +20,7 @@ use super::http;
 use super::lines::LineRing;
 use super::negotiate::{Agreed, Era};
 use super::process::{Ladder, Launch, Process, describe_exit};
-use super::reply::{Reply, RpcError, Undelivered};
+use super::reply::{Fate, Reply, RpcError, Undelivered};
 use super::signals::Signals;
 use super::stdio;
 use super::traverse::seconds;
@@ -290,6 +290,8 @@ pub enum CallError {
     Transport(Failure),
     /// The server took it, and the stream of its answer broke.
     Lost(Failure),
+    /// The server does not take such requests.
+    Refused(Failure),
 }
 
 impl CallError {
@@ -315,7 +317,7 @@ impl CallError {
             ),
             Self::Deadline => Failure::new(FailureKind::Timeout, "no answer in time"),
             Self::Closed => Failure::new(FailureKind::Closed, "the connection closed"),
-            Self::Transport(failure) | Self::Lost(failure) => failure,
+            Self::Transport(failure) | Self::Lost(failure) | Self::Refused(failure) => failure,
         }
     }
 }
@@ -378,14 +380,11 @@ impl Requester {
                 Reply::Result(raw) => Ok(raw),
                 Reply::Error(error) => Err(CallError::Rpc(error)),
                 Reply::Malformed(reason) => Err(CallError::Malformed(reason)),
-                Reply::Undelivered(Undelivered {
-                    failure,
-                    lost: true,
-                }) => Err(CallError::Lost(failure)),
-                Reply::Undelivered(Undelivered {
-                    failure,
-                    lost: false,
-                }) => Err(CallError::Transport(failure)),
+                Reply::Undelivered(Undelivered { failure, fate }) => Err(match fate {
+                    Fate::Lost => CallError::Lost(failure),
+                    Fate::Undelivered => CallError::Transport(failure),
+                    Fate::Refused => CallError::Refused(failure),
+                }),
             },
             Ok(Err(error)) => Err(explain(&error)),
             Err(_) => Err(CallError::Closed),

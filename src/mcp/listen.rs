@@ -30,7 +30,9 @@ pub async fn listen(requester: &Requester, signals: &Signals, groups: &[Group]) 
         let acknowledged = matches!(signals.subscription(), Subscription::Acknowledged(_));
         match outcome {
             Err(CallError::Closed) => return,
-            Err(CallError::Rpc(_) | CallError::Malformed(_)) if !acknowledged => {
+            Err(CallError::Rpc(_) | CallError::Malformed(_) | CallError::Refused(_))
+                if !acknowledged =>
+            {
                 signals.set_subscription(Subscription::Refused);
                 return;
             }

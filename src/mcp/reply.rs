@@ -27,8 +27,19 @@ pub enum Reply {
 pub struct Undelivered {
     /// What happened.
     pub failure: Failure,
-    /// Whether the request was taken, and the stream broke before the answer: asking again may help.
-    pub lost: bool,
+    /// What became of the request.
+    pub fate: Fate,
+}
+
+/// What became of a request that got no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It could not be delivered.
+    Undelivered,
+    /// It was taken, and the stream broke before the answer: asking again may help.
+    Lost,
+    /// It was refused, and will be refused again.
+    Refused,
 }
 
 /// A JSON-RPC error whose code is an integer. The message is the server's, not yet sanitized.
@@ -47,6 +58,7 @@ const ERROR: char = 'E';
 const MALFORMED: char = 'M';
 const UNDELIVERED: char = 'U';
 const LOST: char = 'L';
+const REFUSED: char = 'F';
 
 /// The kinds of failure that a transport tells, each with a character for the way.
 const KINDS: [(FailureKind, char); 6] = [
@@ -76,11 +88,15 @@ impl Reply {
                 reason.push(MALFORMED);
                 reason
             }
-            Self::Undelivered(Undelivered { failure, lost }) => {
+            Self::Undelivered(Undelivered { failure, fate }) => {
                 let kind = KINDS.iter().find(|(kind, _)| *kind == failure.kind);
                 let mut text = failure.message.to_string();
                 text.push(kind.map_or('c', |(_, sign)| *sign));
-                text.push(if lost { LOST } else { UNDELIVERED });
+                text.push(match fate {
+                    Fate::Undelivered => UNDELIVERED,
+                    Fate::Lost => LOST,
+                    Fate::Refused => REFUSED,
+                });
                 text
             }
         }
@@ -94,7 +110,7 @@ impl Reply {
             Some(MALFORMED) => Self::Malformed(text),
             Some(ERROR) => serde_json::from_str(&text)
                 .map_or_else(|error| Self::Malformed(error.to_string()), Self::Error),
-            Some(sign @ (UNDELIVERED | LOST)) => {
+            Some(sign @ (UNDELIVERED | LOST | REFUSED)) => {
                 let kind = text.pop();
                 let kind = KINDS.iter().find(|(_, sign)| Some(*sign) == kind);
                 Self::Undelivered(Undelivered {
@@ -102,7 +118,11 @@ impl Reply {
                         kind.map_or(FailureKind::Connect, |(kind, _)| *kind),
                         text,
                     ),
-                    lost: sign == LOST,
+                    fate: match sign {
+                        LOST => Fate::Lost,
+                        REFUSED => Fate::Refused,
+                        _ => Fate::Undelivered,
+                    },
                 })
             }
             Some(_) | None => Self::Malformed("the answer was not read by the transport".into()),
@@ -142,11 +162,15 @@ mod tests {
             }),
             Reply::Undelivered(Undelivered {
                 failure: Failure::new(FailureKind::Closed, "the stream broke off"),
-                lost: true,
+                fate: Fate::Lost,
             }),
             Reply::Undelivered(Undelivered {
                 failure: Failure::new(FailureKind::Auth, "HTTP 401"),
-                lost: false,
+                fate: Fate::Undelivered,
+            }),
+            Reply::Undelivered(Undelivered {
+                failure: Failure::new(FailureKind::Connect, "HTTP 404"),
+                fate: Fate::Refused,
             }),
         ] {
             assert_eq!(Reply::from(ServerResult::from(reply.clone())), reply);

@@ -2,6 +2,7 @@
 //!
 //! A walk ends whole or not at all: there is no way to get the items of a walk that failed.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -111,8 +112,11 @@ pub fn earliest<const N: usize>(moments: [Option<Instant>; N]) -> Option<Instant
 fn failure(error: CallError, seen: &HashSet<Cursor>, within: Duration) -> Failure {
     match error {
         CallError::Rpc(mut error) => {
-            for cursor in seen.iter().filter(|cursor| !cursor.value().is_empty()) {
-                error.message = hide_word(&error.message, cursor.value());
+            // The longest first: a short one may be the beginning of another.
+            let mut cursors: Vec<&str> = seen.iter().map(Cursor::value).collect();
+            cursors.sort_unstable_by_key(|cursor| Reverse(cursor.len()));
+            for cursor in cursors.into_iter().filter(|cursor| !cursor.is_empty()) {
+                error.message = hide_word(&error.message, cursor);
             }
             CallError::Rpc(error).into_failure()
         }

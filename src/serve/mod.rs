@@ -126,7 +126,7 @@ pub enum ServeError {
     },
     /// The environment variable has no token.
     #[error(
-        "the environment variable {0} is not set to a bearer token: visible ASCII characters without spaces"
+        "the environment variable {0} holds no bearer token; it needs visible ASCII characters without spaces"
     )]
     Token(String),
     /// The client did not begin with an MCP request.

@@ -172,10 +172,12 @@ fn q_closes_a_layer_and_quits_from_the_panes() {
 fn some_keys_act_only_in_servers() {
     let mut deck = deck();
     deck.press("tab");
-    for key in ["space", "D", "delete", "s"] {
+    for key in ["space", "D", "delete", "t", "L"] {
         assert_eq!(deck.press(key), None);
         assert_eq!(notice(&deck), "go to Servers first", "{key}");
     }
+    deck.press("s");
+    assert_eq!(notice(&deck), "sorted by status");
     // The next key takes the notice away.
     deck.press("down");
     assert_eq!(notice(&deck), "");

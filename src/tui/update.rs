@@ -259,14 +259,14 @@ pub(super) fn switch_mouse(model: &mut Model) -> Effect {
 
 /// Commands that act only where one sees which server they act on.
 fn servers_command(model: &mut Model, state: &AppState, command: Command) -> Option<Effect> {
-    if model.focus != Pane::Servers {
-        model.notice = Some(Notice::bad("go to Servers first"));
-        return None;
-    }
     if command == Command::Sort {
         model.servers.sort_next(state);
         let words = model.servers.sort().words();
         model.notice = Some(Notice::good(format!("sorted by {words}")));
+        return None;
+    }
+    if model.focus != Pane::Servers {
+        model.notice = Some(Notice::bad("go to Servers first"));
         return None;
     }
     let server = model.servers.snapshot(state)?;

@@ -168,6 +168,23 @@ fn a_file_with_an_error_is_left_alone() {
 }
 
 #[test]
+fn of_three_definitions_the_one_before_applies_again() {
+    let site = Site::new(&[]);
+    let mut args = Vec::new();
+    for name in ["a", "b", "c"] {
+        site.write(
+            &format!("work/{name}.toml"),
+            "servers.x = { command = 'p' }\n",
+        );
+        args.extend(["--config".to_owned(), format!("{name}.toml")]);
+    }
+    let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+    args.extend(["remove", "x"]);
+    let ran = site.run(&args).ends_with(0);
+    assert!(ran.stderr.contains("b.toml will apply again"), "{ran:?}");
+}
+
+#[test]
 fn a_removal_says_which_definition_applies_again() {
     let site = Site::new(&[
         (USER, TEXT),

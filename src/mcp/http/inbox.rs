@@ -1,6 +1,7 @@
 //! What has come from a remote server: answers find their request, notifications become signals,
 //! requests of the server are answered. The HTTP transports share it, whatever the bytes came on.
 
+use http::StatusCode;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,7 +15,7 @@ use super::events::Event;
 use crate::domain::FailureKind;
 use crate::mcp::envelope::{self, AnswerId, Inbound, Noise};
 use crate::mcp::lines::LineRing;
-use crate::mcp::reply::{Reply, Undelivered};
+use crate::mcp::reply::{Fate, Reply, Undelivered};
 use crate::mcp::requests;
 use crate::mcp::signals::Signals;
 use crate::mcp::trace::Head;
@@ -110,7 +111,11 @@ impl Inbox {
         let reply = match failure.failure.kind {
             FailureKind::Malformed => Reply::Malformed(failure.failure.message.to_string()),
             kind => Reply::Undelivered(Undelivered {
-                lost: kind == FailureKind::Closed && failure.status.is_none(),
+                fate: match failure.status {
+                    None if kind == FailureKind::Closed => Fate::Lost,
+                    Some(status) if refuses(status) => Fate::Refused,
+                    None | Some(_) => Fate::Undelivered,
+                },
                 failure: failure.failure,
             }),
         };
@@ -225,4 +230,11 @@ pub const fn request_id(message: &ClientJsonRpcMessage) -> Option<i64> {
         | JsonRpcMessage::Response(_)
         | JsonRpcMessage::Error(_) => None,
     }
+}
+
+/// Whether the same request will be answered so again: 408 and 429 ask for patience, and 401 and
+/// 403 for a log-in.
+fn refuses(status: StatusCode) -> bool {
+    status == StatusCode::NOT_IMPLEMENTED
+        || status.is_client_error() && !matches!(status.as_u16(), 401 | 403 | 408 | 429)
 }

@@ -152,7 +152,14 @@ impl<'a> Remote<'a> {
     /// The failure of a handshake, with the status where there was one.
     fn judge(&self, error: HandshakeError) -> HttpFailure {
         match error {
-            HandshakeError::Refused(failure) | HandshakeError::Told(failure) => failure.into(),
+            HandshakeError::Refused(failure) | HandshakeError::Told(failure) => {
+                // Nothing was open that could have been closed.
+                let kind = match failure.kind {
+                    FailureKind::Closed => FailureKind::Connect,
+                    kind => kind,
+                };
+                Failure { kind, ..failure }.into()
+            }
             HandshakeError::Send(error) => match error.downcast::<HttpFailure>() {
                 Ok(failure) => *failure,
                 Err(error) => HttpFailure::new(FailureKind::Connect, error.to_string()),

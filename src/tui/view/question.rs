@@ -73,7 +73,7 @@ pub const fn middle(window: Rect, columns: u16, rows: u16) -> Rect {
 fn words(question: &Question) -> (&'static str, Vec<String>) {
     match question {
         Question::Enable(name) => (
-            "Enable?",
+            "enable?",
             vec![format!("{name} is switched off. Enable it?")],
         ),
         Question::Replace(file) => (
@@ -98,7 +98,7 @@ fn words(question: &Question) -> (&'static str, Vec<String>) {
             }];
             if let Some(file) = &place.uncovers {
                 let file = file.display();
-                lines.push(format!("The entry in {file} will apply again."));
+                lines.push(format!("Then the entry in {file} will apply again."));
             }
             ("Remove?", lines)
         }

@@ -242,6 +242,32 @@ async fn an_auth_failure_of_a_reconnect_is_not_retried() {
     remote.end().await;
 }
 
+/// A server without subscriptions may say so in HTTP alone.
+#[tokio::test]
+async fn a_status_refuses_a_subscription_for_good() {
+    for status in [404, 405, 400, 501] {
+        let refusal = Reply::raw("not here").with_status(status);
+        let script = Script::modern()
+            .sample()
+            .on("subscriptions/listen", refusal);
+        let remote = Remote::start(rig::live(), ProtocolChoice::Modern, script).await;
+        let told = |server: &ServerSnapshot| server.is_settled() && server.no_live_updates;
+        remote.until("no live updates", told).await;
+        remote
+            .engine
+            .handle()
+            .refresh(&ServerName::new(NAME).unwrap())
+            .await;
+        remote.fake.wait_for("tools/list", 2, SOON).await;
+        assert_eq!(
+            remote.fake.count("subscriptions/listen").await,
+            1,
+            "{status}"
+        );
+        remote.end().await;
+    }
+}
+
 #[tokio::test]
 async fn an_expired_session_is_a_new_epoch() {
     let script = Script::legacy().sample();

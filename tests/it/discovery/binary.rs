@@ -192,6 +192,24 @@ async fn a_cursor_in_a_servers_own_message_is_masked() {
     }
 }
 
+/// In whatever order they are looked for: each run has another one.
+#[tokio::test]
+async fn a_cursor_that_begins_as_another_does_is_masked_whole() {
+    for _ in 0..8 {
+        let script = crate::support::fake::Script::legacy()
+            .templates(vec![
+                crate::support::fake::listing::Page::more(vec![], "MQ"),
+                crate::support::fake::listing::Page::more(vec![], "MQ=="),
+                crate::support::fake::listing::Page::last(vec![]),
+            ])
+            .on_nth(TEMPLATES, 3, Reply::error(-32602, "bad cursor MQ=="));
+        let (server, _) = crate::support::rig::discovered(script).await;
+        let shown =
+            crate::support::rig::listing(&server, mcpdeck::domain::ListMethod::ResourceTemplates);
+        assert_eq!(shown, "failed !rpc -32602: bad cursor ***");
+    }
+}
+
 #[test]
 fn a_cursor_is_masked_as_a_word_only() {
     let check = |cursors: &[&str], message: &str, shown: &str| {
