@@ -1,10 +1,10 @@
 //! The scenarios by name, and the table of what they found.
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 
 use super::measure::Site;
 use super::{growth, lists, screens};
@@ -44,9 +44,15 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("growth", growth::growth),
 ];
 
-/// Runs the scenarios that are named, or all.
-pub fn run(names: &[&str]) -> Result<()> {
-    for name in names {
+/// Runs the scenarios that are named, or all. `program=PATH` measures another build than that of
+/// this source.
+pub fn run(words: &[&str]) -> Result<()> {
+    let (programs, names): (Vec<&str>, Vec<&str>) =
+        words.iter().partition(|word| word.starts_with("program="));
+    let program = programs
+        .last()
+        .and_then(|word| word.strip_prefix("program="));
+    for name in &names {
         ensure!(
             SCENARIOS.iter().any(|(known, _)| known == name),
             "{name:?} is no scenario; there are: {}",
@@ -57,7 +63,7 @@ pub fn run(names: &[&str]) -> Result<()> {
                 .join(", ")
         );
     }
-    let site = site()?;
+    let site = site(program)?;
     let mut stdout = io::stdout();
     writeln!(stdout, "{}\n", machine())?;
     writeln!(
@@ -88,20 +94,13 @@ pub fn run(names: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Builds the program as it ships, and makes a home for it.
-fn site() -> Result<Site> {
+/// Makes a home for the program, and builds it as it ships if no other is named.
+fn site(program: Option<&str>) -> Result<Site> {
     let bench = std::env::current_exe()?;
-    if let Some(cargo) = std::env::var_os("CARGO") {
-        let built = Command::new(cargo)
-            .args(["build", "--release", "--bin", "mcpdeck", "--quiet"])
-            .status()?;
-        if !built.success() {
-            bail!("the program could not be built");
-        }
-    }
-    // This program is TARGET/PROFILE/examples/bench.
-    let target = bench.ancestors().nth(3).context("a target folder")?;
-    let program = target.join("release/mcpdeck");
+    let program = match program {
+        Some(program) => PathBuf::from(program),
+        None => build(&bench)?,
+    };
     ensure!(program.exists(), "{} is not there", program.display());
     let home = tempfile::tempdir()?;
     Ok(Site {
@@ -111,9 +110,21 @@ fn site() -> Result<Site> {
     })
 }
 
+fn build(bench: &Path) -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo)
+        .args(["build", "--release", "--bin", "mcpdeck", "--quiet"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status()?;
+    ensure!(built.success(), "the program could not be built");
+    // This program is TARGET/PROFILE/examples/bench.
+    let target = bench.ancestors().nth(3).context("a target folder")?;
+    Ok(target.join("release/mcpdeck"))
+}
+
 /// What this was measured on.
 fn machine() -> String {
-    let read = |path: &str| std::fs::read_to_string(PathBuf::from(path)).unwrap_or_default();
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let cpu = read("/proc/cpuinfo");
     let model = cpu
         .lines()

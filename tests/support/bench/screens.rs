@@ -66,7 +66,7 @@ pub fn idle(site: &Site) -> Result<Vec<Row>> {
             ..Options::default()
         };
         let mut deck = Deck::start(site, &vec![server; count])?;
-        deck.wait_for(&format!("{count} server{} ●{count}", plural(count)))?;
+        deck.wait_for(&format!(": {count} connected "))?;
         deck.watch_for(SETTLING);
         let before = deck.usage()?;
         deck.watch_for(IDLE);
@@ -106,7 +106,7 @@ fn deck_and_control(site: &Site, items: usize) -> Result<(Deck, Control)> {
     };
     let mut deck = Deck::start(site, &[server])?;
     let control = Control::accept(&listener)?;
-    deck.wait_for("1 server ●1")?;
+    deck.wait_for(": 1 connected ")?;
     deck.press("\r1")?;
     deck.wait_for(&format!("1 of {items}"))?;
     Ok((deck, control))
