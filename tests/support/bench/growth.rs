@@ -39,7 +39,10 @@ pub fn growth(site: &Site) -> Result<Vec<Row>> {
         "growth-servers.svg",
     )?;
 
-    let times = screens::bursts(site, &NOTIFICATIONS)?;
+    let bursts = NOTIFICATIONS
+        .iter()
+        .map(|count| screens::burst(site, *count));
+    let times: Vec<f64> = bursts.collect::<Result<_>>()?;
     rows.push(Row {
         what: format!("growth over notifications: {}", list(&NOTIFICATIONS)),
         measured: times
