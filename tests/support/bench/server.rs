@@ -6,9 +6,11 @@ use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
 
 /// How many items stand on a page.
 const PAGE: usize = 100;
@@ -105,8 +107,7 @@ static STORM: AtomicBool = AtomicBool::new(false);
 /// Serves stdin and stdout.
 pub fn serve(options: &Options) -> Result<()> {
     std::thread::sleep(options.start);
-    let begin = Instant::now();
-    while begin.elapsed() < options.work {
+    while used()? < options.work {
         std::hint::spin_loop();
     }
     if let Some(port) = options.control {
@@ -139,6 +140,15 @@ pub fn serve(options: &Options) -> Result<()> {
         }
         pending = rest.to_vec();
     }
+}
+
+/// The processor time that this process has used.
+fn used() -> Result<Duration> {
+    let usage = getrusage(UsageWho::RUSAGE_SELF)?;
+    let used = usage.user_time() + usage.system_time();
+    Ok(Duration::from_micros(u64::try_from(
+        used.num_microseconds(),
+    )?))
 }
 
 /// Does what a control connection asks for: `N\n` changes the lists and says so N times, `storm\n`
