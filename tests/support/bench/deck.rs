@@ -29,6 +29,8 @@ pub struct Usage {
     pub sleeps: u64,
     /// What is in memory now, in bytes (`VmRSS`).
     pub memory: u64,
+    /// What of it is not a page of a file that others share (`RssAnon`).
+    pub own: u64,
 }
 
 /// A running deck.
@@ -131,10 +133,12 @@ impl Deck {
     pub fn usage(&self) -> Result<Usage> {
         let pid = self.child.process_id().context("a running deck")?;
         let folder = format!("/proc/{pid}");
+        let status = fs::read_to_string(format!("{folder}/status"))?;
         let mut usage = Usage {
             cpu: Duration::ZERO,
             sleeps: 0,
-            memory: kilobytes(&fs::read_to_string(format!("{folder}/status"))?, "VmRSS:")? * 1024,
+            memory: number(&status, "VmRSS:")? * 1024,
+            own: number(&status, "RssAnon:")? * 1024,
         };
         for task in fs::read_dir(format!("{folder}/task"))? {
             let task = task?.path();
@@ -142,7 +146,7 @@ impl Deck {
             let ran = scheduled.split(' ').next().context("a time")?;
             usage.cpu += Duration::from_nanos(ran.parse()?);
             let status = read(&task, "status")?;
-            usage.sleeps += kilobytes(&status, "voluntary_ctxt_switches:")?;
+            usage.sleeps += number(&status, "voluntary_ctxt_switches:")?;
         }
         Ok(usage)
     }
@@ -161,7 +165,7 @@ fn read(task: &Path, name: &str) -> Result<String> {
 }
 
 /// The number behind the label of a status file.
-fn kilobytes(status: &str, label: &str) -> Result<u64> {
+fn number(status: &str, label: &str) -> Result<u64> {
     let value = status.lines().find_map(|line| line.strip_prefix(label));
     let value = value.with_context(|| format!("{label} in a status file"))?;
     Ok(value.trim().trim_end_matches(" kB").parse()?)

@@ -83,14 +83,15 @@ pub fn idle(site: &Site) -> Result<Vec<Row>> {
         deck.quit()?;
         let cpu = (after.cpu - before.cpu).as_secs_f64() / IDLE.as_secs_f64() * 100.0;
         let sleeps = after.sleeps - before.sleeps;
-        let held = megabytes(after.memory);
+        let (held, own) = (megabytes(after.memory), megabytes(after.own));
         rows.push(Row {
             what: format!(
                 "idle deck, {count} server{} of {items} items",
                 plural(count)
             ),
             measured: format!(
-                "{cpu:.3} % CPU, {sleeps} wake-ups in {} s, {held:.1} MB",
+                "{cpu:.2} % CPU, {sleeps} wake-ups in {} s, {held:.1} MB ({own:.1} MB without the \
+                 program's file)",
                 IDLE.as_secs()
             ),
             floor: String::new(),
