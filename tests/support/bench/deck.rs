@@ -15,7 +15,7 @@ use super::measure::Site;
 use super::server::Options;
 
 /// How long something may take to appear.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 const ROWS: u16 = 50;
 const COLUMNS: u16 = 160;

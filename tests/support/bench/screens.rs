@@ -81,7 +81,7 @@ pub fn idle(site: &Site) -> Result<Vec<Row>> {
         deck.watch_for(IDLE);
         let after = deck.usage()?;
         deck.quit()?;
-        let cpu = (after.cpu - before.cpu).as_secs_f64() / IDLE.as_secs_f64() * 100.0;
+        let cpu = after.cpu.saturating_sub(before.cpu).as_secs_f64() / IDLE.as_secs_f64() * 100.0;
         let sleeps = after.sleeps - before.sleeps;
         let (held, own) = (megabytes(after.memory), megabytes(after.own));
         rows.push(Row {
