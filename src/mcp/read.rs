@@ -1,7 +1,7 @@
 //! Lines of a byte stream, none longer than a bound.
 
 use memchr::memchr;
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::scan::IdScanner;
 
@@ -29,7 +29,12 @@ pub enum RawLine {
 /// Reads lines. What was read of a line stays when [`LineReader::next`] is dropped.
 #[derive(Debug)]
 pub struct LineReader<R> {
-    source: BufReader<R>,
+    source: R,
+    /// What was read last. Its room is never zeroed, so that a server of few words costs few pages
+    /// of memory.
+    chunk: Vec<u8>,
+    /// So much of it has been looked at.
+    taken: usize,
     line: Vec<u8>,
     overlong: Option<IdScanner>,
 }
@@ -38,7 +43,9 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     /// A reader at the start of a line.
     pub fn new(source: R) -> Self {
         Self {
-            source: BufReader::with_capacity(CHUNK, source),
+            source,
+            chunk: Vec::with_capacity(CHUNK),
+            taken: 0,
             line: Vec::new(),
             overlong: None,
         }
@@ -47,20 +54,25 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     /// The next line, the last one also without a line break; `None` at the end or on an error.
     pub async fn next(&mut self) -> Option<RawLine> {
         loop {
-            let chunk = match self.source.fill_buf().await {
-                Ok(chunk) => chunk,
-                Err(error) => {
-                    tracing::debug!(%error, "a server's output cannot be read");
-                    return None;
+            if self.taken == self.chunk.len() {
+                self.taken = 0;
+                self.chunk.clear();
+                match self.source.read_buf(&mut self.chunk).await {
+                    Ok(0) => {
+                        let unfinished = self.overlong.is_some() || !self.line.is_empty();
+                        return unfinished.then(|| self.finish());
+                    }
+                    Ok(_) => {}
+                    Err(error) => {
+                        tracing::debug!(%error, "a server's output cannot be read");
+                        return None;
+                    }
                 }
-            };
-            if chunk.is_empty() {
-                let unfinished = self.overlong.is_some() || !self.line.is_empty();
-                return unfinished.then(|| self.finish());
             }
+            let chunk = &self.chunk[self.taken..];
             let end = memchr(b'\n', chunk);
             let part = &chunk[..end.unwrap_or(chunk.len())];
-            let taken = part.len() + usize::from(end.is_some());
+            self.taken += part.len() + usize::from(end.is_some());
             if let Some(scanner) = &mut self.overlong {
                 scanner.push(part);
             } else if self.line.len() + part.len() > MAX_LINE {
@@ -72,7 +84,6 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             } else {
                 self.line.extend_from_slice(part);
             }
-            self.source.consume(taken);
             if end.is_some() {
                 return Some(self.finish());
             }

@@ -231,14 +231,12 @@ async fn watch_exit(
 
 /// Reads stderr to its end, whatever it holds, so that the child never blocks on it.
 async fn drain<S: AsyncRead + Unpin>(mut stderr: S, lines: Arc<LineRing>, signals: Arc<Signals>) {
-    let mut chunk = vec![0; STDERR_CHUNK];
+    // Not zeroed: most servers say little, and then most of it never becomes memory.
+    let mut chunk = Vec::with_capacity(STDERR_CHUNK);
     let mut line = Vec::new();
-    loop {
-        let count = match stderr.read(&mut chunk).await {
-            Ok(0) | Err(_) => break,
-            Ok(count) => count,
-        };
-        lines.push_chunk(LineKind::Stderr, &mut line, &chunk[..count]);
+    while let Ok(1..) = stderr.read_buf(&mut chunk).await {
+        lines.push_chunk(LineKind::Stderr, &mut line, &chunk);
+        chunk.clear();
         signals.wake();
         // A flood must not keep everything else waiting.
         tokio::task::yield_now().await;
