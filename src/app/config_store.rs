@@ -254,7 +254,12 @@ fn read_one(
 ) -> Result<Option<ConfigFile>, ConfigError> {
     // A relative path counts from the working directory that the environment was read with.
     let place = environment.cwd().join(path);
-    let text = match read_text(&place, LONGEST_FILE) {
+    // Whoever names a pipe wants it to be read; one that lies in a folder may never end.
+    let regular = match role {
+        Role::Named => Ok(()),
+        _ => refuse_special(&place),
+    };
+    let text = match regular.and_then(|()| read_text(&place, LONGEST_FILE)) {
         Ok(text) => text,
         Err(error) if role != Role::Named && is_missing(&error) => return Ok(None),
         Err(error) => {
@@ -286,7 +291,17 @@ pub(super) fn is_missing(error: &io::Error) -> bool {
 ///
 /// What the system says, or that the file is no text or far too long.
 pub fn read_env_file(path: &Path) -> io::Result<String> {
+    refuse_special(path)?;
     read_text(path, 1 << 20)
+}
+
+/// A pipe or a device is no file that anybody has written: reading it may never end.
+pub(super) fn refuse_special(path: &Path) -> io::Result<()> {
+    let kind = std::fs::metadata(path)?;
+    if kind.is_file() || kind.is_dir() {
+        return Ok(());
+    }
+    Err(io::Error::other("it is no regular file"))
 }
 
 pub(super) fn read_text(path: &Path, longest: u64) -> io::Result<String> {

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::config_store::{
-    LONGEST_FILE, LoadRequest, Outcome, apply as write, inspect, is_missing, read_text, write_path,
+    LONGEST_FILE, LoadRequest, Outcome, apply as write, inspect, is_missing, read_text,
+    refuse_special, write_path,
 };
 use crate::config::edit::Edit;
 use crate::config::import::{
@@ -129,7 +130,8 @@ pub fn scan(request: &LoadRequest) -> Result<Vec<Source>, ConfigError> {
     let sources = places.iter().flat_map(|place| {
         let files = files(place).into_iter();
         files.filter_map(|file| {
-            let text = match text_of(&file, request) {
+            let path = request.environment.cwd().join(&file);
+            let text = match refuse_special(&path).and_then(|()| text_of(&file, request)) {
                 Err(error) if is_missing(&error) => return None,
                 text => text,
             };

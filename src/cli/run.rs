@@ -197,9 +197,11 @@ pub fn empty_hint(path: Option<&Path>) -> String {
     )
 }
 
-/// A line on stderr. If nobody reads it, there is nobody to tell.
+/// A message on stderr, of one line or more. Whatever it quotes, nothing in it steers the
+/// terminal. If nobody reads it, there is nobody to tell.
 pub fn complain(message: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "mcpdeck: {message}");
+    let lines: Vec<_> = message.split('\n').map(text::visible).collect();
+    let _ = writeln!(std::io::stderr().lock(), "mcpdeck: {}", lines.join("\n"));
 }
 
 /// What an engine of a command is for.

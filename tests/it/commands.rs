@@ -246,3 +246,27 @@ fn two_at_once_lose_nothing() {
     let left: Vec<_> = fs::read_dir(folder).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
 }
+
+/// A pipe in a project's folder never ends.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_project_file_keeps_nobody_waiting() {
+    let site = Site::new(&[]);
+    let pipe = site.path("work/.mcp.json");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for args in [&["list"][..], &["config", "check"]] {
+        let ran = site.run(args).ends_with(2);
+        assert!(ran.stderr.contains("it is no regular file"), "{ran:?}");
+    }
+}
+
+#[test]
+fn nothing_in_a_message_steers_the_terminal() {
+    let json = "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"k\\u001b[31m\": 1}}}";
+    let site = Site::new(&[("work/other.json", json)]);
+    let ran = site
+        .run(&["import", "./other.json", "--dry-run"])
+        .ends_with(0);
+    assert!(!ran.stderr.contains('\u{1b}'), "{ran:?}");
+}

@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::domain::{Failure, FailureKind};
 
@@ -18,6 +18,12 @@ const PATH: &str = "/callback";
 /// The most of a request that is read, and for how long.
 const MAX_REQUEST: usize = 16 * 1024;
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// More browsers at once are hung up on.
+const MAX_VISITORS: usize = 32;
+
+/// The wait after a connection that could not be taken.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
 /// Listens for the browser.
 #[derive(Debug)]
@@ -66,9 +72,15 @@ impl Callback {
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
             let mut visitors = JoinSet::new();
-            while let Ok((stream, _)) = listener.accept().await {
-                let sender = sender.clone();
-                visitors.spawn(timeout(PATIENCE, serve(stream, address, sender)));
+            loop {
+                match listener.accept().await {
+                    Ok((stream, _)) if visitors.len() < MAX_VISITORS => {
+                        visitors.spawn(serve(stream, address, sender.clone()));
+                    }
+                    Ok(_) => {}
+                    // Too many open files, say: that passes.
+                    Err(_) => sleep(ACCEPT_AGAIN).await,
+                }
                 while visitors.try_join_next().is_some() {}
             }
         });
@@ -93,7 +105,7 @@ impl Callback {
     pub async fn close(mut self) {
         const LAST_PAGE: Duration = Duration::from_millis(100);
         self.redirects.close();
-        tokio::time::sleep(LAST_PAGE).await;
+        sleep(LAST_PAGE).await;
         self.tasks.abort_all();
     }
 }
@@ -108,7 +120,7 @@ impl Redirect {
 
 /// Reads one request; browsers ask for other things as well.
 async fn serve(mut stream: TcpStream, address: SocketAddr, redirects: mpsc::Sender<Redirect>) {
-    let Some(target) = read_target(&mut stream).await else {
+    let Ok(Some(target)) = timeout(PATIENCE, read_target(&mut stream)).await else {
         return;
     };
     let path = target.split('?').next().unwrap_or_default();
@@ -143,8 +155,11 @@ async fn serve(mut stream: TcpStream, address: SocketAddr, redirects: mpsc::Send
         body.len()
     );
     // A browser that has gone needs no page.
-    let _ = stream.write_all(answer.as_bytes()).await;
-    let _ = stream.shutdown().await;
+    let _ = timeout(PATIENCE, async {
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await
+    })
+    .await;
 }
 
 /// The target of a GET, `/callback?code=...`.

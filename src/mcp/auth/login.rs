@@ -242,6 +242,12 @@ impl Login {
                 self.mask.add(&secret);
             }
         }
+        if !member(&token, "access_token").is_some_and(|token| can_be_sent(&token)) {
+            return Err(Failure::new(
+                FailureKind::Auth,
+                "the authorization server gave a token that cannot be sent",
+            ));
+        }
         let credentials = self.credentials.load().await.map_err(|it| told(&it))?;
         let credentials = credentials.ok_or_else(|| told(&AuthError::AuthorizationRequired))?;
         let saved = Saved {
@@ -254,6 +260,12 @@ impl Login {
         self.store.put(&self.server, saved).await?;
         Ok(Redirected::Done)
     }
+}
+
+/// Whether the token may stand in a header (RFC 6750, section 2.1).
+fn can_be_sent(token: &Secret) -> bool {
+    let token = token.expose();
+    !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 impl Authority {

@@ -11,6 +11,14 @@ use super::super::format;
 use super::line::{Ink, Line, readable};
 use super::text::LONGEST;
 
+/// A text of more lines is not laid out: it would take many times its own size.
+const MOST_ROWS: usize = 2_000_000;
+
+/// What is laid out may be so many times as long as the text, and a little more: brackets alone
+/// are nothing but indentation.
+const GROWTH: usize = 4;
+const SMALL: usize = 1_024 * 1_024;
+
 /// A level deeper is not indented any further.
 const DEEPEST: usize = 64;
 
@@ -38,13 +46,17 @@ struct Row {
 pub type Folds = BTreeSet<usize>;
 
 impl Json {
-    /// Lays the text out.
+    /// Lays the text out; `None` where that would take far more than the text itself.
     #[must_use]
-    pub fn new(json: &str) -> Self {
+    pub fn new(json: &str) -> Option<Self> {
+        let longest = GROWTH * json.len() + SMALL;
         let mut layout = Layout::default();
         layout.start_row();
         let mut tokens = Tokens(json).peekable();
         while let Some(token) = tokens.next() {
+            if layout.rows.len() > MOST_ROWS || layout.text.len() > longest {
+                return None;
+            }
             match token {
                 "{" | "[" => {
                     let closing = if token == "{" { "}" } else { "]" };
@@ -66,10 +78,10 @@ impl Json {
                 token => layout.write(token),
             }
         }
-        Self {
+        Some(Self {
             text: layout.text,
             rows: layout.rows,
-        }
+        })
     }
 
     /// How many lines there are, unfolded.
@@ -341,7 +353,8 @@ mod tests {
     #[test]
     fn each_value_has_a_line() {
         let check = |json: &str, expected: &[&str]| {
-            assert_eq!(shown(&Json::new(json), &Folds::new()), expected, "{json}");
+            let json_lines = Json::new(json).unwrap();
+            assert_eq!(shown(&json_lines, &Folds::new()), expected, "{json}");
         };
         check(
             SAMPLE,
@@ -368,7 +381,7 @@ mod tests {
 
     #[test]
     fn what_is_folded_takes_one_line() {
-        let json = Json::new(SAMPLE);
+        let json = Json::new(SAMPLE).unwrap();
         let check = |folds: &[usize], expected: &[&str]| {
             let folds: Folds = folds.iter().copied().collect();
             assert_eq!(shown(&json, &folds), expected, "{folds:?}");
@@ -390,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_line_knows_what_it_belongs_to() {
-        let json = Json::new(SAMPLE);
+        let json = Json::new(SAMPLE).unwrap();
         let openings: Vec<_> = (0..json.len()).map(|line| json.opening(line)).collect();
         let expected = [0, 1, 1, 3, 3, 3, 1, 1, 0, 0, 0].map(Some);
         assert_eq!(openings, expected);
@@ -400,8 +413,16 @@ mod tests {
 
     #[test]
     fn a_long_string_is_taken_in_pieces() {
-        let json = Json::new(&format!(r#"{{"a":"{}"}}"#, "x".repeat(2 * LONGEST)));
+        let json = Json::new(&format!(r#"{{"a":"{}"}}"#, "x".repeat(2 * LONGEST))).unwrap();
         assert_eq!(json.len(), 5);
         assert!((0..5).all(|line| json.raw(line).len() <= LONGEST + 16));
+    }
+
+    #[test]
+    fn what_would_take_far_more_than_its_text_is_not_laid_out() {
+        let deep = "[".repeat(1_000_000) + &"]".repeat(1_000_000);
+        assert_eq!(Json::new(&deep), None);
+        let many = format!("[{}1]", "1,".repeat(MOST_ROWS + 1));
+        assert_eq!(Json::new(&many), None);
     }
 }

@@ -131,7 +131,10 @@ impl Document {
             parts: vec![Part {
                 name: name.into(),
                 kind: "JSON".into(),
-                view: View::Json(Json::new(&clean.text)),
+                view: match Json::new(&clean.text) {
+                    Some(json) => View::Json(json),
+                    None => View::Text(Text::new(clean.text.into(), true)),
+                },
                 raw: Raw::Text(json.into()),
                 removed: clean.removed,
             }],
@@ -168,11 +171,15 @@ impl Part {
         } else {
             clean.text.into()
         };
-        let (word, view) = match kind {
-            Kind::Json if text.len() <= MOST_JSON => ("JSON", View::Json(Json::new(&text))),
-            Kind::Markdown => ("Markdown", View::Rich(markdown::render(&text))),
-            Kind::Json | Kind::Source => ("source", View::Text(Text::new(text, true))),
-            Kind::Prose => ("text", View::Text(Text::new(text, false))),
+        let laid_out = match kind {
+            Kind::Json if text.len() <= MOST_JSON => Json::new(&text),
+            _ => None,
+        };
+        let (word, view) = match (kind, laid_out) {
+            (_, Some(json)) => ("JSON", View::Json(json)),
+            (Kind::Markdown, None) => ("Markdown", View::Rich(markdown::render(&text))),
+            (Kind::Json | Kind::Source, None) => ("source", View::Text(Text::new(text, true))),
+            (Kind::Prose, None) => ("text", View::Text(Text::new(text, false))),
         };
         Self {
             name,
