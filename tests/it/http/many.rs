@@ -52,10 +52,12 @@ async fn twenty_servers_connect_and_come_back_together_when_a_person_says_so() {
         }
     };
     rig.state("all connected", all("connected")).await;
+    let mut ports = Vec::new();
     for (address, fake) in &servers {
-        kill(fake, *address).await;
+        ports.push(kill(fake, *address).await);
     }
     rig.state("all failed", all("failed")).await;
+    drop(ports);
     let _again: Vec<_> = servers
         .iter()
         .map(|(address, _)| http_server_at(*address, Script::legacy().sample()))

@@ -25,6 +25,8 @@ use mcpdeck::domain::{
     ServerSnapshot, TransportConfig,
 };
 
+use tokio::net::TcpSocket;
+
 use crate::support::fake::{Action, Script};
 use crate::support::handle::FakeHandle;
 use crate::support::launch::http_server;
@@ -112,10 +114,21 @@ async fn refusal(config: HttpConfig) -> Failure {
         .clone()
 }
 
-/// Ends the server, with all its connections, and waits until nothing listens any more.
-async fn kill(fake: &FakeHandle, address: SocketAddr) {
+/// Ends the server, with all its connections, and waits until nothing listens any more. As long as
+/// the socket is there, no server of another test gets the port.
+#[must_use]
+async fn kill(fake: &FakeHandle, address: SocketAddr) -> TcpSocket {
     fake.send(Action::exit(0, "")).await;
     fake.wait_end(SOON).await;
-    let gone = async { while tokio::net::TcpStream::connect(address).await.is_ok() {} };
-    tokio::time::timeout(SOON, gone).await.expect("it ends");
+    let held = async {
+        loop {
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.set_reuseaddr(true).unwrap();
+            if socket.bind(address).is_ok() {
+                return socket;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(SOON, held).await.expect("it ends")
 }

@@ -77,7 +77,7 @@ async fn a_404_without_a_session_is_the_error_that_it_carries() {
 #[tokio::test]
 async fn a_server_that_was_killed_and_started_again_is_connected_and_listed_again() {
     let (rig, fake, address) = connected(Script::legacy().sample()).await;
-    kill(&fake, address).await;
+    let port = kill(&fake, address).await;
     let lost = rig
         .until("lost", |server| server.status.word() == "reconnecting")
         .await;
@@ -85,6 +85,7 @@ async fn a_server_that_was_killed_and_started_again_is_connected_and_listed_agai
     let script = Script::legacy()
         .sample()
         .named("tools/list", &["one", "two"]);
+    drop(port);
     let (_, _again) = http_server_at(address, script);
     let back = rig
         .until("back", |server| {
@@ -107,7 +108,7 @@ async fn a_server_without_a_stream_is_lost_when_a_request_cannot_reach_it() {
     script.http.no_get = true;
     script.http.stateless = true;
     let (rig, fake, address) = connected(script.clone()).await;
-    kill(&fake, address).await;
+    let port = kill(&fake, address).await;
     assert_eq!(rig.server().status.word(), "connected");
     rig.handle.refresh_all().await;
     let lost = rig
@@ -119,6 +120,7 @@ async fn a_server_without_a_stream_is_lost_when_a_request_cannot_reach_it() {
         &*cause.message,
         format!("connection refused: nothing listens at {address}")
     );
+    drop(port);
     let (_, _again) = http_server_at(address, script);
     rig.until("back", |server| server.status.word() == "connected")
         .await;

@@ -67,13 +67,14 @@ async fn it_is_alive_as_any_other_server() {
     fake.wait_answer("ping", 1, SOON).await;
     fake.send(Action::list_changed("tools", 2)).await;
     fake.wait_for("tools/list", 2, SOON).await;
-    kill(&fake, address).await;
+    let port = kill(&fake, address).await;
     let lost = rig
         .until("lost", |server| server.status.word() == "reconnecting")
         .await;
     let cause = &lost.status.failure().unwrap();
     assert_eq!(cause.kind, FailureKind::Closed);
     let script = old(Script::legacy().sample().named("tools/list", &["two"]));
+    drop(port);
     let (_, _again) = http_server_at(address, script);
     let back = rig
         .until("back", |server| {
