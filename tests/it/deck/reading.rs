@@ -256,6 +256,8 @@ fn what_is_read_is_saved_exactly_and_nothing_is_replaced_without_a_question() {
     until("it is replaced", || {
         std::fs::read(folder.join("bytes")).unwrap() == TEXT.as_bytes()
     });
+    // The word of it comes a moment later, and would cover the next field.
+    deck.shows(&["saved 54 B to"]);
     save_as(&mut deck, "no/folder");
     deck.shows(&["could not save to"]);
     deck.press("\x03");
