@@ -83,6 +83,20 @@ impl Layer {
         matches!(self, Self::Find(_) | Self::Reader(_))
     }
 
+    /// Whether the footer is where its text is typed, or how it is answered.
+    #[must_use]
+    pub const fn has_footer(&self) -> bool {
+        match self {
+            Self::Filter(_)
+            | Self::Find(_)
+            | Self::Search(_)
+            | Self::Save(_)
+            | Self::LogIn(_)
+            | Self::Question(_) => true,
+            Self::Reader(_) | Self::Form(_) | Self::Help(_) => false,
+        }
+    }
+
     /// A bound key. Of the model the layer itself is taken out meanwhile.
     pub fn command(&mut self, model: &mut Model, command: Command, clock: &Clock) -> Reply {
         match command {

@@ -12,7 +12,7 @@ use super::document::rich::Rich;
 use super::form::Filled;
 use super::format::{self, Clock};
 use super::headline::Headline;
-use super::layer::Layers;
+use super::layer::{Layer, Layers};
 use super::layout::{Areas, Pane, Shape, inside};
 use super::list::{List, Parked};
 use super::logs::Logs;
@@ -101,6 +101,8 @@ pub struct Model {
     pub filled: Filled,
     /// Shown in the footer until the next key.
     pub notice: Option<Notice>,
+    /// Came while the footer was needed for something else; shown when it is free again.
+    waiting_notice: Option<Notice>,
     /// Whether the mouse is listened to.
     pub mouse: bool,
     /// Whether only the demo server is there, so that the deck says how to add others.
@@ -131,6 +133,7 @@ impl Model {
             details: Details::default(),
             filled: Filled::default(),
             notice: None,
+            waiting_notice: None,
             mouse,
             demo,
             label: label.into(),
@@ -139,6 +142,19 @@ impl Model {
             events: Events::default(),
             list_of: (None, tab),
             parked: HashMap::new(),
+        }
+    }
+
+    /// Something has happened that the person should hear of, now or when the footer is free.
+    pub fn tell(&mut self, notice: Notice) {
+        self.waiting_notice = Some(notice);
+        self.show_waiting_notice();
+    }
+
+    /// Shows what had to wait, unless a text field or a question still has the footer.
+    pub fn show_waiting_notice(&mut self) {
+        if !self.layers.top().is_some_and(Layer::has_footer) {
+            self.notice = self.waiting_notice.take().or(self.notice.take());
         }
     }
 

@@ -590,3 +590,24 @@ fn a_question_about_a_server_that_is_gone_is_not_asked() {
     deck.act(Action::Notice(Notice::bad("could not write")));
     assert_eq!(notice(&deck), "could not write");
 }
+
+#[test]
+fn what_is_typed_and_what_is_asked_keep_the_footer_until_they_are_done() {
+    let check = |open: &str, shown: &str, close: &str| {
+        let mut deck = deck();
+        deck.press(open);
+        if open == "D" {
+            deck.act(Action::Place(make::name("everything"), Place::default()));
+        }
+        deck.act(Action::Notice(Notice::bad("could not write")));
+        let footer = |deck: &Deck| deck.text().lines().last().unwrap_or("").to_owned();
+        assert!(footer(&deck).contains(shown), "{}", footer(&deck));
+        deck.press(close);
+        assert!(footer(&deck).contains("could not write"), "{}", footer(&deck));
+        deck.press("j");
+        assert!(!footer(&deck).contains("could not write"));
+    };
+    check("/ a b", "/ab", "enter");
+    check("f a b", "find: ab", "esc");
+    check("D", "y yes", "n");
+}

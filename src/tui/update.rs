@@ -31,6 +31,7 @@ pub fn update(
     clock: &Clock,
 ) -> Option<Effect> {
     let effect = apply(model, state, action, clock);
+    model.show_waiting_notice();
     model.settle(state, clock);
     effect
 }
@@ -74,7 +75,7 @@ fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> 
                 model.layers.push(Layer::Question(question));
             }
         }
-        Action::Notice(notice) => model.notice = Some(notice),
+        Action::Notice(notice) => model.tell(notice),
         Action::Lines(server, lines) => model.logs.take_lines(&server, lines),
         Action::Messages(server, messages) => model.logs.take_messages(&server, messages),
         Action::Exists(file) => {
