@@ -6,7 +6,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 
-use super::action::{Action, Effect};
+use super::action::{Action, Command, Effect};
 use super::ask::{Answer, Ask};
 use super::fixture::clock;
 use super::key::Key;
@@ -51,6 +51,12 @@ impl Deck {
             effect = self.act(action);
         }
         effect
+    }
+
+    /// The keys of the command, as shown.
+    pub fn keys_of(&self, command: Command) -> Vec<String> {
+        let keys = self.keymap.keys_of(command).iter();
+        keys.map(ToString::to_string).collect()
     }
 
     /// Finds what was asked for without a server, and gives the answer to the layer that awaits

@@ -28,9 +28,9 @@ pub mod log_in;
 pub mod logs;
 pub mod model;
 pub mod mouse;
+pub mod offer;
 pub mod open;
 pub mod outline;
-
 pub mod question;
 pub mod reader;
 pub mod rows;
@@ -44,6 +44,8 @@ pub mod theme;
 pub mod update;
 pub mod view;
 pub mod view_model;
+#[cfg(test)]
+mod walk;
 pub mod wrap;
 
 use std::collections::{BTreeMap, HashMap};

@@ -603,7 +603,11 @@ fn what_is_typed_and_what_is_asked_keep_the_footer_until_they_are_done() {
         let footer = |deck: &Deck| deck.text().lines().last().unwrap_or("").to_owned();
         assert!(footer(&deck).contains(shown), "{}", footer(&deck));
         deck.press(close);
-        assert!(footer(&deck).contains("could not write"), "{}", footer(&deck));
+        assert!(
+            footer(&deck).contains("could not write"),
+            "{}",
+            footer(&deck)
+        );
         deck.press("j");
         assert!(!footer(&deck).contains("could not write"));
     };

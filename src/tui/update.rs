@@ -15,7 +15,7 @@ use super::question::Question;
 use super::rows::{Rows, Tab, Trouble};
 use crate::domain::item::Item;
 use crate::domain::text;
-use crate::domain::{AppState, ListMethod, Status};
+use crate::domain::{AppState, ListMethod, ServerSnapshot, Status};
 
 /// What the deck listens for.
 #[must_use]
@@ -302,16 +302,7 @@ fn servers_command(model: &mut Model, state: &AppState, command: Command) -> Opt
 fn server_command(model: &mut Model, state: &AppState, command: Command) -> Option<Effect> {
     let server = model.servers.snapshot(state)?;
     let name = server.name.clone();
-    let off = match &server.status {
-        Status::Disabled => Some("is switched off"),
-        Status::Untrusted => Some("is not approved"),
-        Status::Connected(_) => None,
-        Status::Connecting
-        | Status::Reconnecting { .. }
-        | Status::NeedsAuth(_)
-        | Status::Failed(_) => (command == Command::Refresh).then_some("is not connected"),
-    };
-    if let Some(why) = off {
+    if let Some(why) = refusal(server, command) {
         model.notice = Some(Notice::bad(format!("{name} {why}")));
         return None;
     }
@@ -320,6 +311,19 @@ fn server_command(model: &mut Model, state: &AppState, command: Command) -> Opti
     } else {
         Effect::Reconnect(name)
     })
+}
+
+/// Why the command does nothing with the server, if so.
+pub(super) fn refusal(server: &ServerSnapshot, command: Command) -> Option<&'static str> {
+    match &server.status {
+        Status::Disabled => Some("is switched off"),
+        Status::Untrusted => Some("is not approved"),
+        Status::Connected(_) => None,
+        Status::Connecting
+        | Status::Reconnecting { .. }
+        | Status::NeedsAuth(_)
+        | Status::Failed(_) => (command == Command::Refresh).then_some("is not connected"),
+    }
 }
 
 fn follow(model: &mut Model) {

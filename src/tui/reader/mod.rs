@@ -194,7 +194,7 @@ impl Reader {
         if shown.document.parts.len() > 1 {
             commands.push((Command::NextTab, "next part"));
         }
-        if matches!(part.view, View::Json(_)) {
+        if matches!(&part.view, View::Json(json) if json.openings().next().is_some()) {
             commands.push((Command::Fold, "fold"));
         }
         if !shown.search.needle.is_empty() {
@@ -203,7 +203,10 @@ impl Reader {
         if part.is_text() {
             commands.push((Command::Filter, "find"));
         }
-        commands.extend([(Command::Save, "save"), (Command::Copy, "copy")]);
+        commands.push((Command::Save, "save"));
+        if matches!(&part.raw, Raw::Text(text) if text.len() <= MOST_COPIED) {
+            commands.push((Command::Copy, "copy"));
+        }
         if self.source.is_some() {
             commands.push((Command::Refresh, "read again"));
         }

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use super::{field, paint};
-use crate::domain::{Status, text};
+use crate::domain::text;
 use crate::tui::action::Command;
 use crate::tui::field::Field;
 use crate::tui::form::Form;
@@ -14,7 +14,7 @@ use crate::tui::keymap::binding;
 use crate::tui::layer::Layer;
 use crate::tui::layout::Pane;
 use crate::tui::log_in::Stage;
-use crate::tui::rows::Tab;
+use crate::tui::offer::commands;
 use crate::tui::view_model::ViewModel;
 
 /// Draws the footer, and says where the cursor belongs.
@@ -30,7 +30,7 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
         return None;
     }
     match view.model.layers.top() {
-        None => hints(buffer, view, area, &commands(view)),
+        None => hints(buffer, view, area, &commands(view.model, view.state)),
         Some(Layer::Filter(field)) => return Some(filter(buffer, view, area, field)),
         Some(Layer::Find(find)) => {
             let found = &find.found;
@@ -85,12 +85,6 @@ pub fn hint(buffer: &mut Buffer, view: &ViewModel<'_>) {
     paint::put(buffer, paint::skip(areas.hint, 1), text, view.theme.accent);
 }
 
-/// Whether the selected server is of a project file that nobody has approved.
-fn waits_for_approval(view: &ViewModel<'_>) -> bool {
-    view.server
-        .is_some_and(|server| server.status == Status::Untrusted)
-}
-
 /// The keys of a form. Of a text field they are the same for everyone.
 fn form_keys(form: &Form) -> Vec<(&'static str, &'static str)> {
     let suggestions = form.suggestions();
@@ -112,76 +106,6 @@ fn form_keys(form: &Form) -> Vec<(&'static str, &'static str)> {
     };
     keys.push(("Esc", back));
     keys
-}
-
-/// The commands of the pane with the focus, the most useful first. Help and quit always fit.
-fn commands(view: &ViewModel<'_>) -> Vec<Command> {
-    let model = view.model;
-    match model.focus {
-        Pane::Servers if view.server.is_none() => vec![Command::Back],
-        Pane::Servers if waits_for_approval(view) => vec![
-            Command::Trust,
-            Command::Toggle,
-            Command::Filter,
-            Command::Remove,
-            Command::Sort,
-            Command::NextPane,
-            Command::RefreshAll,
-        ],
-        Pane::Servers if wants_log_in(view) => vec![
-            Command::LogIn,
-            Command::Toggle,
-            Command::Filter,
-            Command::Reconnect,
-            Command::Remove,
-            Command::NextPane,
-        ],
-        Pane::Servers => vec![
-            Command::Open,
-            Command::Toggle,
-            Command::Filter,
-            Command::Refresh,
-            Command::Remove,
-            Command::Reconnect,
-            Command::Sort,
-            Command::NextPane,
-            Command::RefreshAll,
-        ],
-        Pane::List if model.tab == Tab::Trace => vec![
-            Command::Open,
-            Command::Filter,
-            Command::OnlyErrors,
-            Command::Follow,
-            Command::Copy,
-            Command::NextTab,
-            Command::Back,
-        ],
-        Pane::List if model.tab.is_log() => vec![
-            Command::Open,
-            Command::Filter,
-            Command::Follow,
-            Command::Copy,
-            Command::NextTab,
-            Command::Back,
-            Command::NextPane,
-        ],
-        Pane::List => vec![
-            Command::Open,
-            Command::Filter,
-            Command::Copy,
-            Command::Refresh,
-            Command::NextTab,
-            Command::Back,
-            Command::NextPane,
-            Command::Reconnect,
-        ],
-        Pane::Details => vec![Command::Up, Command::Copy, Command::Back, Command::Refresh],
-    }
-}
-
-fn wants_log_in(view: &ViewModel<'_>) -> bool {
-    view.server
-        .is_some_and(|server| matches!(server.status, Status::NeedsAuth(_)))
 }
 
 /// The commands, in the words of the key map.
