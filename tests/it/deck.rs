@@ -6,6 +6,7 @@ mod changes;
 mod forms;
 mod log_in;
 mod reading;
+mod storm;
 mod trust;
 
 use std::io::{Read as _, Write as _};
@@ -115,6 +116,32 @@ impl Terminal {
     pub(super) fn press(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
         self.keys.flush().unwrap();
+    }
+
+    /// Gives the window another size.
+    fn resize(&self, columns: u16, rows: u16) {
+        let size = PtySize {
+            rows,
+            cols: columns,
+            ..PtySize::default()
+        };
+        let seen = self.output.seen.lock();
+        let mut seen = seen.unwrap_or_else(PoisonError::into_inner);
+        // The parser panics on wide characters in a window that is too narrow for them.
+        let screen = seen.parser.screen_mut();
+        screen.set_size(rows.max(5), columns.max(20));
+        self.master.resize(size).unwrap();
+    }
+
+    /// Waits until more than so many bytes were written to the terminal.
+    fn writes_more_than(&self, bytes: usize) {
+        until("the deck draws", || self.written() > bytes);
+    }
+
+    /// How many bytes were written to the terminal so far.
+    fn written(&self) -> usize {
+        let seen = self.output.seen.lock();
+        seen.unwrap_or_else(PoisonError::into_inner).bytes.len()
     }
 
     /// Waits until the screen is as wanted.

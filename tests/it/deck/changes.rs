@@ -14,7 +14,7 @@ use crate::support::program::{shell, table};
 const LIST: &str = ListMethod::Resources.name();
 
 /// A deck over one server, and the hand on that server.
-async fn deck_and_server(script: &Script) -> (Home, Control, Terminal, FakeHandle) {
+pub(super) async fn deck_and_server(script: &Script) -> (Home, Control, Terminal, FakeHandle) {
     let home = Home::new();
     let mut control = Control::listen().await;
     let line = control.command(script);
