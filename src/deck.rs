@@ -57,7 +57,13 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let options = DeckOptions {
         settings,
         keys,
-        label: label(args, loaded),
+        file: args
+            .global
+            .config
+            .last()
+            .or(loaded.write_path.as_ref())
+            .cloned(),
+        home: std::env::home_dir(),
         demo,
     };
     let manager = Manager::new(engine.handle(), request, loaded);
@@ -112,20 +118,6 @@ fn key_lists(keys: &Keys) -> BTreeMap<String, Vec<String>> {
         (list.action.clone(), keys)
     });
     lists.collect()
-}
-
-/// The config file, for the title: the one in use, or the one to be written.
-fn label(args: &Args, loaded: &Loaded) -> String {
-    let path = args.global.config.last().or(loaded.write_path.as_ref());
-    let home = std::env::home_dir();
-    match (path, home) {
-        (Some(path), Some(home)) => match path.strip_prefix(&home) {
-            Ok(rest) => format!("~/{}", rest.display()),
-            Err(_) => path.display().to_string(),
-        },
-        (Some(path), None) => path.display().to_string(),
-        (None, _) => String::new(),
-    }
 }
 
 /// Ourselves as the demo server.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use super::document::line::Ink;
 use super::document::rich::Rich;
@@ -211,8 +212,8 @@ impl Lines {
         self.add("What", &format::event(event));
     }
 
-    /// Everything about the server.
-    pub fn server(&mut self, server: &ServerSnapshot) {
+    /// Everything about the server. Paths below the home folder begin with `~`.
+    pub fn server(&mut self, server: &ServerSnapshot, home: Option<&Path>) {
         if let Some(failure) = server.status.failure() {
             self.toned("Reason", &format::failure(failure), Tone::Bad);
         }
@@ -229,7 +230,7 @@ impl Lines {
             crate::domain::TransportKind::Http | crate::domain::TransportKind::Sse => "URL",
         };
         self.add(target, &server.target);
-        self.origin(server.origin.as_deref());
+        self.origin(server.origin.as_deref(), home);
         if let Some(session) = session {
             let version = &session.protocol_version;
             self.add("Protocol", &format!("{version} ({})", format::era(session)));
@@ -254,12 +255,16 @@ impl Lines {
         }
     }
 
-    fn origin(&mut self, origin: Option<&Origin>) {
+    fn origin(&mut self, origin: Option<&Origin>, home: Option<&Path>) {
         let Some(origin) = origin else {
             return;
         };
         let read_only = if origin.editable { "" } else { " (read only)" };
-        let place = format!("{}:{}{read_only}", origin.file.display(), origin.line);
+        let place = format!(
+            "{}:{}{read_only}",
+            format::path(&origin.file, home),
+            origin.line
+        );
         self.add("Defined in", &place);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use chrono::{DateTime, FixedOffset};
@@ -189,12 +190,25 @@ pub fn failure(failure: &Failure) -> String {
     }
 }
 
+/// The path, below the home folder as `~/...`.
+#[must_use]
+pub fn path(path: &Path, home: Option<&Path>) -> String {
+    match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}
+
 /// The failure where there is little room: of a program that ended, how and its last word.
 #[must_use]
 pub fn reason(failure: &Failure) -> String {
     let whole = self::failure(failure);
     let Some((before, stderr)) = whole.split_once("; stderr: ") else {
-        return whole;
+        // The URL is in the details; here it would hide what is wrong with it.
+        return match whole.split_once(": ") {
+            Some((url, cause)) if url.contains("://") && !url.contains(' ') => cause.to_owned(),
+            _ => whole,
+        };
     };
     let last = stderr.rsplit(" | ").next().unwrap_or(stderr);
     match before.rsplit_once(", exit status ") {
@@ -427,7 +441,26 @@ mod tests {
             "could not start: npxx: command not found",
             "could not start: npxx: command not found",
         );
+        check(
+            "https://calendar.example.org/mcp: HTTP 401 Unauthorized; log in",
+            "HTTP 401 Unauthorized; log in",
+        );
+        check(
+            "see https://example.org: it says why",
+            "see https://example.org: it says why",
+        );
         check("x: closed, exit status 1; stderr: a | b", "exit 1: b");
         check("x: closed, killed by signal 9; stderr: a", "a");
+    }
+
+    #[test]
+    fn a_path_below_the_home_folder_is_short() {
+        let check = |path: &str, home: Option<&str>, expected: &str| {
+            assert_eq!(super::path(Path::new(path), home.map(Path::new)), expected);
+        };
+        check("/home/ada/.config/x", Some("/home/ada"), "~/.config/x");
+        check("/home/adam/x", Some("/home/ada"), "/home/adam/x");
+        check("/etc/x", Some("/home/ada"), "/etc/x");
+        check("/home/ada/x", None, "/home/ada/x");
     }
 }

@@ -50,6 +50,7 @@ pub mod wrap;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -83,8 +84,10 @@ pub struct DeckOptions {
     pub settings: Settings,
     /// The `[keys]` of the config: action names, each with the keys that replace its own.
     pub keys: BTreeMap<String, Vec<String>>,
-    /// The config file, shown at the upper right.
-    pub label: String,
+    /// The config file in use, or the one to be written; shown at the upper right.
+    pub file: Option<PathBuf>,
+    /// The person's home folder, of which paths show only `~`.
+    pub home: Option<PathBuf>,
     /// Whether the demo server stands in for a config: the deck says how to add one's own.
     pub demo: bool,
 }
@@ -117,7 +120,12 @@ pub async fn run(manager: Manager, options: DeckOptions) -> Result<Ending, DeckE
     let size = screen.size()?;
     let mut states = manager.engine().state();
     let state = Arc::clone(&states.borrow_and_update());
-    let model = Model::new(size, &options.label, options.demo, settings.mouse);
+    let file = options.file.as_deref();
+    let label = file.map_or_else(String::new, |file| {
+        format::path(file, options.home.as_deref())
+    });
+    let mut model = Model::new(size, &label, options.demo, settings.mouse);
+    model.home = options.home.map(Into::into);
     let mut deck = Deck {
         model,
         state,

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -109,6 +110,8 @@ pub struct Model {
     pub demo: bool,
     /// The config file, for the title.
     pub label: Arc<str>,
+    /// The person's home folder.
+    pub home: Option<Arc<Path>>,
     /// The last ticket that was given out.
     ticket: Ticket,
     /// What the selected server says.
@@ -137,6 +140,7 @@ impl Model {
             mouse,
             demo,
             label: label.into(),
+            home: None,
             ticket: Ticket::default(),
             logs: Logs::default(),
             events: Events::default(),
@@ -303,7 +307,7 @@ impl Model {
             (Some((row, _)), _) => {
                 lines.row(self.list.rows(), row, clock, self.logs.stderr());
             }
-            (None, Some(server)) => lines.server(server),
+            (None, Some(server)) => lines.server(server, self.home.as_deref()),
             (None, None) => {}
         }
         let rich = lines.finish();

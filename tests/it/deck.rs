@@ -7,6 +7,7 @@ mod forms;
 mod log_in;
 mod reading;
 mod storm;
+mod tasks;
 mod trust;
 
 use std::io::{Read as _, Write as _};
@@ -57,6 +58,13 @@ impl Terminal {
         let mut command = CommandBuilder::new(prepared.get_program());
         command.args(prepared.get_args());
         Self::start(home, command, &[])
+    }
+
+    /// The same on a terminal that shows any colour.
+    pub(super) fn colourful(home: &Home) -> Self {
+        let prepared = home.program(&[]);
+        let command = CommandBuilder::new(prepared.get_program());
+        Self::start(home, command, &[("COLORTERM", "truecolor")])
     }
 
     /// Starts a command in the home, with more variables than the home's.
@@ -119,7 +127,7 @@ impl Terminal {
     }
 
     /// Gives the window another size.
-    fn resize(&self, columns: u16, rows: u16) {
+    pub(super) fn resize(&self, columns: u16, rows: u16) {
         let size = PtySize {
             rows,
             cols: columns,
@@ -191,12 +199,14 @@ impl Terminal {
 
     /// What is on the screen at the moment.
     fn contents(&self) -> String {
-        let seen = self
-            .output
-            .seen
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        seen.parser.screen().contents()
+        self.with_screen(Screen::contents)
+    }
+
+    /// Looks at the screen as it is at the moment.
+    pub(super) fn with_screen<T>(&self, look: impl FnOnce(&Screen) -> T) -> T {
+        let seen = self.output.seen.lock();
+        let seen = seen.unwrap_or_else(PoisonError::into_inner);
+        look(seen.parser.screen())
     }
 
     /// Everything that was written to the terminal.

@@ -19,6 +19,7 @@ mod discovery;
 mod fake_server;
 mod http;
 mod import;
+mod pictures;
 #[cfg(target_os = "linux")]
 mod process;
 mod real;

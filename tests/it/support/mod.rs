@@ -6,6 +6,7 @@ pub mod authorization;
     reason = "some of it is for the program fake-mcp-server only"
 )]
 pub mod fake;
+pub mod fleet;
 pub mod handle;
 pub mod launch;
 pub mod program;

@@ -121,9 +121,11 @@ impl Home {
     }
 
     fn environment(&self) -> Vec<(&'static str, String)> {
+        let path = std::env::var("PATH").unwrap_or_default();
         let inside = |name: &str| self.path(name).display().to_string();
         vec![
-            ("PATH", std::env::var("PATH").unwrap_or_default()),
+            // Programs of its own `bin` come first.
+            ("PATH", format!("{}:{path}", inside("bin"))),
             ("HOME", self.root().display().to_string()),
             ("XDG_CONFIG_HOME", inside(".config")),
             ("XDG_STATE_HOME", inside(".local/state")),

@@ -1,25 +1,8 @@
-//! Takes a picture of a terminal program: runs it in a pseudo-terminal, types, waits for a text,
-//! and writes what is on the screen as an SVG.
-//!
-//! ```text
-//! picture OUT.svg COLUMNSxROWS STEP... -- COMMAND ARGS...
-//! ```
-//!
-//! A step is `wait:TEXT` (until the text is on the screen), `key:KEYS` (typed as they are; `\r`,
-//! `\t` and `\e` stand for Enter, Tab and Escape). The last screen is the picture.
+//! A screen of a terminal as SVG.
 
 use std::fmt::Write as _;
-use std::io::{Read, Write};
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
-use portable_pty::{CommandBuilder, PtySize, native_pty_system};
-use vt100::{Cell, Color, Parser};
-
-/// How long a step may take, and how long a screen must have been still to be taken.
-const PATIENCE: Duration = Duration::from_secs(20);
-const STILL: Duration = Duration::from_millis(400);
+use vt100::{Cell, Color, Screen};
 
 /// The size of a cell, in pixels.
 const CELL_WIDTH: f64 = 8.4;
@@ -29,84 +12,55 @@ const PADDING: f64 = 12.0;
 const FOREGROUND: &str = "#d8dee9";
 const BACKGROUND: &str = "#1b1f27";
 
-fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let split = arguments
-        .iter()
-        .position(|argument| argument == "--")
-        .context("usage: picture OUT.svg COLUMNSxROWS STEP... -- COMMAND ARGS...")?;
-    let ([out, size, steps @ ..], [_, program, rest @ ..]) = arguments.split_at(split) else {
-        bail!("usage: picture OUT.svg COLUMNSxROWS STEP... -- COMMAND ARGS...");
-    };
-    let (columns, rows) = size.split_once('x').context("the size is COLUMNSxROWS")?;
-    let (columns, rows): (u16, u16) = (columns.parse()?, rows.parse()?);
+/// How long a frame of a recording is shown, in seconds.
+const FRAME: usize = 3;
 
-    let pair = native_pty_system().openpty(PtySize {
-        rows,
-        cols: columns,
-        pixel_width: 0,
-        pixel_height: 0,
-    })?;
-    let mut command = CommandBuilder::new(program);
-    command.args(rest);
-    command.env("TERM", "xterm-256color");
-    command.env("COLORTERM", "truecolor");
-    command.cwd(std::env::current_dir()?);
-    let mut child = pair.slave.spawn_command(command)?;
-    drop(pair.slave);
-    let mut reader = pair.master.try_clone_reader()?;
-    let mut keys = pair.master.take_writer()?;
-    let (chunks, screen) = mpsc::sync_channel::<Vec<u8>>(64);
-    std::thread::spawn(move || {
-        let mut buffer = [0; 8192];
-        while let Ok(count @ 1..) = reader.read(&mut buffer) {
-            if chunks.send(buffer[..count].to_vec()).is_err() {
-                break;
-            }
-        }
-    });
-
-    let mut parser = Parser::new(rows, columns, 0);
-    for step in steps {
-        match step.split_once(':') {
-            Some(("wait", text)) => {
-                let deadline = Instant::now() + PATIENCE;
-                while !parser.screen().contents().contains(text) {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    let chunk = screen.recv_timeout(left).with_context(|| {
-                        format!("{text:?} did not appear:\n{}", parser.screen().contents())
-                    })?;
-                    parser.process(&chunk);
-                }
-            }
-            Some(("key", typed)) => {
-                let typed = typed
-                    .replace("\\r", "\r")
-                    .replace("\\t", "\t")
-                    .replace("\\e", "\u{1b}");
-                keys.write_all(typed.as_bytes())?;
-                keys.flush()?;
-            }
-            _ => bail!("{step}: a step is wait:TEXT or key:KEYS"),
-        }
-    }
-    while let Ok(chunk) = screen.recv_timeout(STILL) {
-        parser.process(&chunk);
-    }
-    std::fs::write(out, svg(parser.screen(), columns, rows)?)?;
-    keys.write_all(b"\x03")?;
-    drop(keys);
-    child.wait()?;
-    Ok(())
+/// One screen.
+pub fn picture(screen: &Screen) -> String {
+    let (rows, columns) = screen.size();
+    around(columns, rows, &cells(screen))
 }
 
-/// The screen as SVG: a rectangle for each run of one background, a text for each run of one style.
-fn svg(screen: &vt100::Screen, columns: u16, rows: u16) -> Result<String> {
+/// One screen after the other, for ever. All have the same size.
+pub fn recording(screens: &[Screen]) -> String {
+    let Some(first) = screens.first() else {
+        return around(0, 0, "");
+    };
+    let (rows, columns) = first.size();
+    let all = screens.len() * FRAME;
+    let mut body = String::new();
+    for (number, screen) in screens.iter().enumerate() {
+        let values: Vec<&str> = (0..screens.len())
+            .map(|frame| if frame == number { "inline" } else { "none" })
+            .collect();
+        let shown = if number == 0 { "inline" } else { "none" };
+        let _ = writeln!(
+            body,
+            "<g display=\"{shown}\"><animate attributeName=\"display\" calcMode=\"discrete\" \
+             values=\"{}\" dur=\"{all}s\" repeatCount=\"indefinite\"/>\n{}</g>",
+            values.join(";"),
+            cells(screen)
+        );
+    }
+    around(columns, rows, &body)
+}
+
+/// The window around what is on it.
+fn around(columns: u16, rows: u16, body: &str) -> String {
     let width = f64::from(columns) * CELL_WIDTH + 2.0 * PADDING;
     let height = f64::from(rows) * CELL_HEIGHT + 2.0 * PADDING;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.1} {height:.1}\" font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"14\">\n<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"{BACKGROUND}\"/>\n"
-    );
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.1} {height:.1}\" \
+         font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" \
+         font-size=\"14\">\n<rect width=\"100%\" height=\"100%\" rx=\"8\" \
+         fill=\"{BACKGROUND}\"/>\n{body}</svg>\n"
+    )
+}
+
+/// What is on the screen: a rectangle for each run of one background, a text for each run of one style.
+fn cells(screen: &Screen) -> String {
+    let (rows, columns) = screen.size();
+    let mut svg = String::new();
     for row in 0..rows {
         let mut column = 0;
         while column < columns {
@@ -135,11 +89,11 @@ fn svg(screen: &vt100::Screen, columns: u16, rows: u16) -> Result<String> {
             let y = PADDING + f64::from(row) * CELL_HEIGHT;
             let run = f64::from(column - start) * CELL_WIDTH;
             if style.background != BACKGROUND {
-                writeln!(
+                let _ = writeln!(
                     svg,
                     "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{run:.1}\" height=\"{CELL_HEIGHT}\" fill=\"{}\"/>",
                     style.background
-                )?;
+                );
             }
             if !text.trim().is_empty() {
                 let weight = if style.bold {
@@ -158,18 +112,17 @@ fn svg(screen: &vt100::Screen, columns: u16, rows: u16) -> Result<String> {
                 } else {
                     ""
                 };
-                writeln!(
+                let _ = writeln!(
                     svg,
                     "<text x=\"{x:.1}\" y=\"{:.1}\" textLength=\"{run:.1}\" lengthAdjust=\"spacingAndGlyphs\" xml:space=\"preserve\" fill=\"{}\"{weight}{slant}{fade}{line}>{}</text>",
                     y + 12.8,
                     style.foreground,
                     escape(&text),
-                )?;
+                );
             }
         }
     }
-    svg.push_str("</svg>\n");
-    Ok(svg)
+    svg
 }
 
 #[derive(PartialEq)]
