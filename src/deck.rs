@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 
-use mcpdeck::app::config_store::{LoadRequest, Loaded};
+use mcpdeck::app::config_store::LoadRequest;
 use mcpdeck::app::{Definition, EngineOptions, EngineThread, Face, Following, Ladder, Manager};
 use mcpdeck::cli::{self, Args, Exit};
 use mcpdeck::config::{ConfigProblem, Keys, ProblemKind};
