@@ -168,7 +168,7 @@ impl Renewer {
     }
 
     async fn refresh(&self, saved: &Saved) -> Result<(), AuthError> {
-        let client = Arc::new(OAuthClient);
+        let client = Arc::new(OAuthClient::of(self.url.as_str()));
         let mut manager =
             AuthorizationManager::new_with_oauth_http_client(self.url.as_str(), client).await?;
         manager.set_credential_store(Shelf {

@@ -83,7 +83,7 @@ impl Login {
         let mask = Mask::new(oauth.client_secret.as_ref());
         let told = |error: &AuthError| failed("the log-in cannot begin", error, &mask);
         let challenge = challenge(config, &mask).await?;
-        let http = Arc::new(OAuthClient);
+        let http = Arc::new(OAuthClient::of(&config.url));
         let mut manager =
             AuthorizationManager::new_with_oauth_http_client(config.url.as_str(), http)
                 .await
