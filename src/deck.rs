@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 
-use mcpdeck::app::config_store::LoadRequest;
+use mcpdeck::app::config_store::{LoadRequest, load_theme};
 use mcpdeck::app::{Definition, EngineOptions, EngineThread, Face, Following, Ladder, Manager};
 use mcpdeck::cli::{self, Args, Exit};
 use mcpdeck::config::{ConfigProblem, Keys, ProblemKind};
@@ -34,6 +34,13 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         return Ok(Exit::Usage);
     }
     let keys = key_lists(&loaded.keys);
+    let theme = match load_theme(&settings) {
+        Ok(theme) => theme,
+        Err(error) => {
+            cli::complain(&error.to_string());
+            return Ok(Exit::Usage);
+        }
+    };
     let demo = prepared.definitions.is_empty() && !prepared.adhoc;
     let servers = if demo {
         vec![demo_definition()?]
@@ -57,6 +64,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let options = DeckOptions {
         settings,
         keys,
+        theme,
         file: args
             .global
             .config

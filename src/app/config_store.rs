@@ -16,6 +16,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::config::theme::{self, ThemeFile};
 use crate::config::{
     ConfigError, ConfigFile, Entry, Environment, FileInput, Format, IgnoredKey, Keys, Note,
     Precedence, Role, io_reason, merge, read,
@@ -27,6 +28,9 @@ const PROJECT_FILES: [&str; 2] = [".mcpdeck.toml", ".mcp.json"];
 
 /// No config file is longer. `~/.claude.json` keeps whole histories and has megabytes.
 pub(super) const LONGEST_FILE: u64 = 64 << 20;
+
+/// No theme is longer.
+const LONGEST_THEME: u64 = 64 << 10;
 
 /// What is to be loaded.
 #[derive(Debug, Clone)]
@@ -187,6 +191,24 @@ pub fn load(request: &LoadRequest) -> Result<Loaded, ConfigError> {
         write_path: last_named.or_else(|| default_path(environment)),
         environment: environment.clone(),
     })
+}
+
+/// Reads the file of a theme, where the settings name one.
+///
+/// # Errors
+///
+/// [`ConfigError`] where the file cannot be read or used.
+pub fn load_theme(settings: &Settings) -> Result<Option<ThemeFile>, ConfigError> {
+    let path = Path::new(&settings.theme);
+    if path.extension().is_none() {
+        return Ok(None);
+    }
+    let text = refuse_special(path).and_then(|()| read_text(path, LONGEST_THEME));
+    let text = text.map_err(|error| ConfigError::Unreadable {
+        file: path.into(),
+        reason: io_reason(&error).into(),
+    })?;
+    Ok(Some(theme::read(path, &text)?))
 }
 
 /// Each place that [`load`] looks at, with what is there or why it cannot be used: one file that

@@ -11,12 +11,13 @@ use super::exit::Exit;
 use super::output::{print_object, print_plain, quiet_if_closed};
 use super::run::{choose, complain, empty_hint, load_request, refuse_adhoc};
 use crate::app::config_store::{
-    Inspected, LoadRequest, Loaded, inspect, load, read_env_file, write_path,
+    Inspected, LoadRequest, Loaded, inspect, load, load_theme, read_env_file, write_path,
 };
 use crate::config::edit::table_text;
 use crate::config::{
     ConfigFile, ConfigProblem, EXAMPLE, Entry, Format, Keys, Role, Written, resolve, settings_json,
 };
+use crate::domain::Settings;
 
 /// Says what is wrong with the key lists of a file, if something is.
 pub type WrongKeys = dyn Fn(&Keys) -> Option<ConfigProblem>;
@@ -185,6 +186,11 @@ fn check(
     for file in &files {
         if let Some(wrong) = wrong_keys(&file.keys) {
             report(&format!("error: {wrong}"));
+        }
+        let mut settings = Settings::default();
+        file.settings.apply(&mut settings);
+        if let Err(error) = load_theme(&settings) {
+            report(&format!("error: {error}"));
         }
         for entry in &file.entries {
             if let Some(problem) = problem_of(entry, request) {

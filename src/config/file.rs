@@ -176,7 +176,7 @@ impl Reading<'_> {
         }
         let mut file = self.file(Format::Ours);
         if let Some(pairs) = self.top_table(tree, "settings")? {
-            file.settings = settings::read(&self.source, pairs)?;
+            file.settings = settings::read(&self.source, pairs, self.environment.home())?;
         }
         if let Some(pairs) = self.top_table(tree, "keys")? {
             file.keys = keys::read(&self.source, pairs)?;

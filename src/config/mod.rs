@@ -27,6 +27,7 @@ mod server;
 mod settings;
 mod source;
 mod suggest;
+pub mod theme;
 mod tree;
 mod trust;
 mod yaml;

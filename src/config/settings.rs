@@ -1,5 +1,6 @@
 //! The `[settings]` table: what a file sets, and how several files go together.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,8 +8,9 @@ use serde_json::{Value, json};
 
 use super::entry::format_duration;
 use super::fields::Fields;
-use super::problem::ConfigProblem;
+use super::problem::{ConfigProblem, ProblemKind};
 use super::source::Source;
+use super::suggest::nearest;
 use super::tree::Pair;
 use crate::domain::Settings;
 
@@ -81,13 +83,17 @@ pub fn settings_json(settings: &Settings) -> Value {
 }
 
 /// The colours of the deck: as the terminal's background wants them, or as chosen.
-const THEMES: [(&str, &str); 3] = [("auto", "auto"), ("dark", "dark"), ("light", "light")];
+const THEMES: [&str; 4] = ["auto", "dark", "light", "high-contrast"];
 
 /// More than this many at once is certainly a mistake.
 const MOST_AT_ONCE: u32 = 1_000;
 
 /// Reads the table. An error in it is an error of the file.
-pub(super) fn read(source: &Arc<Source>, pairs: &[Pair]) -> Result<SettingsPatch, ConfigProblem> {
+pub(super) fn read(
+    source: &Arc<Source>,
+    pairs: &[Pair],
+    home: Option<&Path>,
+) -> Result<SettingsPatch, ConfigProblem> {
     let mut fields = Fields::new(source, pairs);
     fields.only(SettingsPatch::KEYS);
     let patch = SettingsPatch {
@@ -100,7 +106,7 @@ pub(super) fn read(source: &Arc<Source>, pairs: &[Pair]) -> Result<SettingsPatch
         reconnect_attempts: fields.whole("reconnect_attempts", 0, MOST_AT_ONCE),
         debounce: fields.duration("debounce"),
         inherit_env: fields.flag("inherit_env"),
-        theme: fields.word("theme", &THEMES).map(str::to_owned),
+        theme: theme(&mut fields, source, home),
         ascii: fields.flag("ascii"),
         mouse: fields.flag("mouse"),
     };
@@ -108,6 +114,32 @@ pub(super) fn read(source: &Arc<Source>, pairs: &[Pair]) -> Result<SettingsPatch
         Some(problem) => Err(problem),
         None => Ok(patch),
     }
+}
+
+/// The name of a theme, or where the file of one is. A relative path counts from the folder of the
+/// config file.
+fn theme(fields: &mut Fields<'_>, source: &Source, home: Option<&Path>) -> Option<String> {
+    let written = fields.text("theme")?;
+    let text = written.text();
+    if THEMES.contains(&text) {
+        return Some(text.to_owned());
+    }
+    if Path::new(text).extension().is_some_and(|it| it == "toml") {
+        let path = match (text.strip_prefix("~/"), home) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => source.folder().join(text),
+        };
+        return Some(path.display().to_string());
+    }
+    let quoted = THEMES.map(|word| format!("\"{word}\"")).join(" or ");
+    let kind = ProblemKind::BadValue {
+        key: "theme".to_owned(),
+        expected: format!("{quoted} or the path of a .toml file"),
+        nearest: nearest(text, THEMES).map(str::to_owned),
+    };
+    let value = &fields.pair("theme")?.value;
+    fields.report(&value.span, kind);
+    None
 }
 
 fn at_once(fields: &mut Fields<'_>, key: &str) -> Option<usize> {

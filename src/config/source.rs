@@ -39,6 +39,11 @@ impl Source {
         Self::new(file, text, values_by_look(text))
     }
 
+    /// The folder of the file.
+    pub(super) fn folder(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new(""))
+    }
+
     /// The place of the range, from 1.
     pub(super) fn place(&self, range: &Range<usize>) -> Place {
         let start = floor(&self.text, range.start);

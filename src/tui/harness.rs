@@ -31,7 +31,7 @@ impl Deck {
         let mut deck = Self {
             model: Model::new(size, "~/.config/mcpdeck/config.toml", false, true),
             state,
-            theme: Theme::new("dark", false, &Environment::default()),
+            theme: Theme::new("dark", None, false, &Environment::default()),
             keymap: Keymap::new(&BTreeMap::new()).unwrap(),
         };
         deck.act(Action::State);

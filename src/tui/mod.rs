@@ -70,6 +70,7 @@ use self::theme::{Environment, Theme};
 use self::update::{context, update};
 use self::view_model::ViewModel;
 use crate::app::{Manager, Told};
+use crate::config::theme::ThemeFile;
 use crate::domain::{AppState, Settings};
 
 pub use self::event::Ending;
@@ -84,6 +85,8 @@ pub struct DeckOptions {
     pub settings: Settings,
     /// The `[keys]` of the config: action names, each with the keys that replace its own.
     pub keys: BTreeMap<String, Vec<String>>,
+    /// The theme file that the settings name, if they name one.
+    pub theme: Option<ThemeFile>,
     /// The config file in use, or the one to be written; shown at the upper right.
     pub file: Option<PathBuf>,
     /// The person's home folder, of which paths show only `~`.
@@ -115,7 +118,12 @@ pub enum DeckError {
 pub async fn run(manager: Manager, options: DeckOptions) -> Result<Ending, DeckError> {
     let keymap = Keymap::new(&options.keys)?;
     let settings = &options.settings;
-    let theme = Theme::new(&settings.theme, settings.ascii, &Environment::read());
+    let theme = Theme::new(
+        &settings.theme,
+        options.theme.as_ref(),
+        settings.ascii,
+        &Environment::read(),
+    );
     let screen = Screen::enter(settings.mouse)?;
     let size = screen.size()?;
     let mut states = manager.engine().state();

@@ -8,6 +8,7 @@ mod log_in;
 mod reading;
 mod storm;
 mod tasks;
+mod themes;
 mod trust;
 
 use std::io::{Read as _, Write as _};

@@ -28,6 +28,7 @@ mod trace;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::{Color, Style};
 
 use super::layout::SMALLEST;
 use super::theme;
@@ -44,6 +45,7 @@ pub fn render(frame: &mut Frame<'_>, view: &ViewModel<'_>) {
         }
         _ => too_small(buffer, window, view),
     }
+    paint_ground(buffer, view.theme.text);
     if view.theme.ascii {
         only_ascii(buffer);
     }
@@ -84,6 +86,22 @@ fn too_small(buffer: &mut Buffer, window: Rect, view: &ViewModel<'_>) {
             line,
             view.theme.warn,
         );
+    }
+}
+
+/// Gives what has no colour of its own that of the theme, the empty parts of the window too.
+fn paint_ground(buffer: &mut Buffer, text: Style) {
+    if text == Style::new() {
+        return;
+    }
+    let (fg, bg) = (text.fg.unwrap_or_default(), text.bg.unwrap_or_default());
+    for cell in &mut buffer.content {
+        if cell.fg == Color::Reset {
+            cell.fg = fg;
+        }
+        if cell.bg == Color::Reset {
+            cell.bg = bg;
+        }
     }
 }
 

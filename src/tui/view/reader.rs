@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier};
+use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Widget as _};
 
@@ -15,7 +15,7 @@ use crate::tui::format;
 use crate::tui::layout::{cover_area, inside};
 use crate::tui::reader::page::Row;
 use crate::tui::reader::{Reader, Shown, Stage};
-use crate::tui::theme::Paint;
+use crate::tui::theme::{Paint, nearest};
 use crate::tui::view_model::ViewModel;
 
 /// Draws the reader.
@@ -248,7 +248,7 @@ fn picture(buffer: &mut Buffer, area: Rect, dots: &Dots, how: Paint) {
                 cell.set_symbol(shade(upper.or(lower)));
                 continue;
             }
-            let ink = |dot: [u8; 3]| colour(dot, how);
+            let ink = |dot: [u8; 3]| nearest(dot, how);
             match (upper, lower) {
                 (None, None) => {}
                 (Some(upper), None) => {
@@ -274,22 +274,4 @@ fn shade(dot: Option<[u8; 3]>) -> &'static str {
     // The eye sees green best (ITU-R BT.601).
     let light = (red * 299 + green * 587 + blue * 114) / 1_000;
     SHADES[light * (SHADES.len() - 1) / 255]
-}
-
-/// The colour, or the nearest one of the 6x6x6 cube and the greys.
-fn colour([red, green, blue]: [u8; 3], how: Paint) -> Color {
-    if how == Paint::True {
-        return Color::Rgb(red, green, blue);
-    }
-    let near = |a: u8, b: u8| a.abs_diff(b) < 10;
-    if near(red, green) && near(green, blue) && (8..=238).contains(&green) {
-        return Color::Indexed(232 + (green - 8) / 10);
-    }
-    // The levels of the cube are 0, 95, 135, 175, 215 and 255.
-    let level = |value: u8| match value {
-        0..48 => 0,
-        48..115 => 1,
-        _ => (value - 35) / 40,
-    };
-    Color::Indexed(16 + 36 * level(red) + 6 * level(green) + level(blue))
 }

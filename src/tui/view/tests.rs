@@ -432,7 +432,7 @@ fn colours_mark_what_matters() {
     let style = |buffer: &Buffer, needle: &str| style_of(buffer, needle);
     // The selected server, and frames with and without the focus.
     assert_eq!(style(&buffer, "● everything").bg, theme.selected.bg);
-    assert_eq!(buffer[(0, 1)].fg, Color::Cyan);
+    assert_eq!(buffer[(0, 1)].fg, Color::Indexed(6));
     assert_eq!(buffer[(119, 1)].fg, Color::Indexed(240));
     // Statuses.
     assert_eq!(style(&buffer, "reconnecting").fg, theme.warn.fg);
@@ -452,7 +452,7 @@ fn colours_mark_what_matters() {
         style(&buffer, "demo://resource/static/1").bg,
         theme.selected.bg
     );
-    assert_eq!(buffer[(119, 1)].fg, Color::Cyan);
+    assert_eq!(buffer[(119, 1)].fg, Color::Indexed(6));
 }
 
 /// The style of the first cell of the text.

@@ -107,6 +107,7 @@ fn only_ascii_and_no_colour() {
     let (mut deck, ticket) = opened();
     deck.theme = Theme::new(
         "auto",
+        None,
         true,
         &Environment {
             no_color: true,
