@@ -1,7 +1,7 @@
 //! Definitions of other tools' files as they would stand in ours.
 //!
-//! More forms are read than at a start: [`shape`] brings the files of all tools into one shape,
-//! [`foreign`](super::foreign) reads it, and what comes out is written in our terms: variables in
+//! More forms are read than at a start: `shape` brings the files of all tools into one shape,
+//! `foreign` reads it, and what comes out is written in our terms: variables in
 //! our forms, paths that hold wherever we run, and no literal secret unnoticed. Files are found,
 //! read and written by [`crate::app::import`].
 

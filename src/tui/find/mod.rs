@@ -1,6 +1,6 @@
 //! Finds a server or an item by what one remembers of it, over all servers at once.
 //!
-//! The search runs beside the deck ([`search`]); the layer shows what was found last until the
+//! The search runs beside the deck (`search`); the layer shows what was found last until the
 //! next result is there.
 
 mod search;
