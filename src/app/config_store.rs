@@ -3,10 +3,12 @@
 //! Everything here blocks: it is called before the runtime starts or through `spawn_blocking`.
 //! What the texts mean is the business of [`crate::config`].
 
+mod foresee;
 mod trust;
 mod watch;
 mod write;
 
+pub use foresee::foresee;
 pub use trust::{approvals, approvals_path, approve, revoke};
 pub use watch::{Following, follow};
 pub use write::{Outcome, StoreError, apply};

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 
 use super::client::ClientHandle;
 use super::definition::Definition;
-use super::supervisor::{Command, Supervisor};
+use super::supervisor::{Command, Supervisor, Trial};
 use crate::domain::{AppState, Event, Interest, ServerName, Settings};
 use crate::mcp::process::{Children, Ladder, Launch, ParentVariables};
 
@@ -303,6 +303,13 @@ impl EngineHandle {
         let (reply, answer) = oneshot::channel();
         self.tell(Command::Client(name.clone(), reply)).await;
         answer.await.ok().flatten()
+    }
+
+    /// Connects to a server that is not on the list; `None` where the engine has ended.
+    pub async fn try_out(&self, definition: Definition) -> Option<Trial> {
+        let (reply, answer) = oneshot::channel();
+        self.tell(Command::Try(definition, reply)).await;
+        answer.await.ok()
     }
 
     /// Closes all servers and ends the engine; returns when it has ended.

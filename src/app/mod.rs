@@ -96,4 +96,5 @@ pub use client::{ClientHandle, Demand};
 pub use config_store::Following;
 pub use definition::{Definition, Resolve};
 pub use engine::{Engine, EngineHandle, EngineOptions, EngineThread, Face};
-pub use manager::{Manager, Place, Told};
+pub use manager::{Manager, NewServer, Place, Told};
+pub use supervisor::Trial;

@@ -3,6 +3,10 @@
 //! It never waits for an actor, so actors may wait for it. Publishing costs one pointer a server
 //! and one an event, whatever the servers hold.
 
+mod trial;
+
+pub use self::trial::Trial;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
@@ -11,6 +15,7 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use self::trial::Trials;
 use super::client::{ClientActor, ClientHandle, ConnectSlots, Context, Seat, Update};
 use super::definition::Definition;
 use super::engine::EngineOptions;
@@ -40,6 +45,7 @@ pub(super) enum Command {
     Reconnect(ServerName),
     Note(Option<ServerName>, Arc<str>),
     Client(ServerName, oneshot::Sender<Option<ClientHandle>>),
+    Try(Definition, oneshot::Sender<Trial>),
     Shutdown(Ladder),
 }
 
@@ -54,6 +60,7 @@ pub(super) struct Supervisor {
     /// The servers to begin with.
     first: Vec<Definition>,
     members: Vec<Member>,
+    trials: Trials,
     seats: HashMap<ServerName, Seat>,
     leaving: JoinSet<()>,
     next_actor: u64,
@@ -158,6 +165,7 @@ impl Supervisor {
             broadcast,
             first: servers,
             members: Vec::new(),
+            trials: Trials::default(),
             seats: HashMap::new(),
             leaving: JoinSet::new(),
             next_actor: 1,
@@ -187,9 +195,11 @@ impl Supervisor {
                         self.publish();
                     }
                 }
+                Some(verdict) = self.trials.verdict() => self.judge(verdict),
                 Some(_) = self.leaving.join_next() => {
+                    let members = || self.members.iter().chain(self.trials.members());
                     self.seats.retain(|name, seat| {
-                        !seat.is_free() || self.members.iter().any(|member| &member.name == name)
+                        !seat.is_free() || members().any(|member| &member.name == name)
                     });
                 }
             }
@@ -200,7 +210,8 @@ impl Supervisor {
     /// Closes all servers at the same time and waits for the last.
     async fn shut_down(mut self, ladder: Ladder) {
         self.mailbox.close();
-        for member in std::mem::take(&mut self.members) {
+        let members = std::mem::take(&mut self.members).into_iter();
+        for member in members.chain(self.trials.end()) {
             self.leaving
                 .spawn(async move { member.handle.shutdown(ladder).await });
         }
@@ -280,6 +291,7 @@ impl Supervisor {
                 // A failed send: nobody waits for it any more.
                 let _ = reply.send(member.map(|member| member.handle.clone()));
             }
+            Command::Try(definition, reply) => self.try_out(definition, reply),
             Command::Shutdown(_) => {}
         }
     }
@@ -295,6 +307,12 @@ impl Supervisor {
             member.post(Mail::Replace(Arc::new(definition)));
             return;
         }
+        let member = self.member(definition);
+        self.members.push(member);
+    }
+
+    /// Spawns the actor of the definition, and its postman.
+    fn member(&mut self, definition: Definition) -> Member {
         let name = definition.name.clone();
         let first = Arc::new(definition.first_snapshot());
         let actor = self.next_actor;
@@ -307,14 +325,14 @@ impl Supervisor {
             letters.subscribe(),
             handle.clone(),
         ));
-        self.members.push(Member {
+        Member {
             actor,
             name,
             definition,
             letters,
             handle,
             snapshot: first,
-        });
+        }
     }
 
     /// Puts the definition, but leaves the connection of a server alone that is the same already.
@@ -340,10 +358,16 @@ impl Supervisor {
             .iter()
             .position(|member| &member.name == name)?;
         let member = self.members.remove(index);
+        let definition = member.definition.clone();
+        self.dismiss(member);
+        self.publish();
+        Some((index, definition))
+    }
+
+    /// Closes the connection of one that is on no list any more.
+    fn dismiss(&mut self, member: Member) {
         self.leaving
             .spawn(async move { member.handle.shutdown(Ladder::PATIENT).await });
-        self.publish();
-        Some((index, member.definition))
     }
 
     fn refresh_all(&mut self) {
@@ -367,13 +391,15 @@ impl Supervisor {
         }
     }
 
-    /// Takes an actor's snapshot; one of an actor that was removed is dropped.
+    /// Takes an actor's snapshot, and says whether it is to be published; one of an actor that was
+    /// removed is dropped.
     fn take(&mut self, update: Update) -> bool {
         let Some(index) = self
             .members
             .iter()
             .position(|member| member.actor == update.from.0)
         else {
+            self.trials.take(update);
             return false;
         };
         self.members[index].snapshot = update.snapshot;

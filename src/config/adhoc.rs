@@ -39,12 +39,8 @@ pub struct AdHoc<'a> {
 /// [`ConfigError::Usage`] where it describes none, or more than one.
 pub fn adhoc(given: &AdHoc<'_>, environment: &Environment) -> Result<Entry, ConfigError> {
     let definition = read(given, Some(environment))?;
-    let name = match &definition.transport {
-        Transport::Stdio(stdio) => command_name(stdio.command.text()),
-        Transport::Http(http) => host(http.url.text()),
-    };
     Ok(Entry {
-        name: ServerName::display_of(&name),
+        name: ServerName::display_of(&name_of(&definition.transport)),
         definition: Ok(definition),
         enabled: true,
         trusted: true,
@@ -157,16 +153,29 @@ fn variable(
 
 /// `K: V`. The message does not repeat the text: it may be a secret.
 fn header(text: &str) -> Result<(String, Written), ConfigError> {
-    let Some((name, value)) = text.split_once(':') else {
-        return usage("--header expects 'NAME: VALUE'");
-    };
+    match split_header(text) {
+        Some((name, value)) => Ok((name.to_owned(), Written::plain(value))),
+        None => usage("--header expects 'NAME: VALUE'"),
+    }
+}
+
+/// The name and the value of a header that is written as `K: V`.
+#[must_use]
+pub fn split_header(text: &str) -> Option<(&str, &str)> {
+    let (name, value) = text.split_once(':')?;
     let (name, value) = (name.trim(), value.trim());
     let is_valid = http::HeaderName::from_bytes(name.as_bytes()).is_ok()
         && http::HeaderValue::from_str(value).is_ok();
-    if !is_valid {
-        return usage("--header expects 'NAME: VALUE'");
+    is_valid.then_some((name, value))
+}
+
+/// What the server is called where nobody has given it a name: after its program or its host.
+#[must_use]
+pub fn name_of(transport: &Transport) -> String {
+    match transport {
+        Transport::Stdio(stdio) => command_name(stdio.command.text()),
+        Transport::Http(http) => host(http.url.text()),
     }
-    Ok((name.to_owned(), Written::plain(value)))
 }
 
 /// The file name of the command without its extension.

@@ -30,7 +30,8 @@ pub(super) fn parse(text: &str) -> Result<Vec<(String, String)>, String> {
 }
 
 /// Whether an environment variable can have the name.
-pub(super) fn is_variable_name(name: &str) -> bool {
+#[must_use]
+pub fn is_variable_name(name: &str) -> bool {
     !name.is_empty() && !name.contains(|c: char| c == '=' || c.is_whitespace() || c.is_control())
 }
 

@@ -176,7 +176,8 @@ fn set(variables: &mut Vec<(String, Secret)>, name: &str, value: Secret) {
 }
 
 /// Whether the text is an absolute URL with a host; what is behind it is the server's business.
-pub(super) fn is_http_url(text: &str) -> bool {
+#[must_use]
+pub fn is_http_url(text: &str) -> bool {
     let uri = text.parse::<http::Uri>();
     uri.is_ok_and(|uri| {
         matches!(uri.scheme_str(), Some("http" | "https"))

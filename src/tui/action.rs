@@ -9,7 +9,7 @@ use super::logs::Log;
 use super::save::File;
 use crate::app::login::Progress;
 use crate::app::{Place, Told};
-use crate::domain::{Failure, ServerName};
+use crate::domain::{Failure, Origin, ServerName};
 use crate::mcp::Message;
 
 /// What a key can be bound to. The names in the config are the kebab-case of these.
@@ -46,6 +46,8 @@ pub enum Command {
     Remove,
     Trust,
     LogIn,
+    Edit,
+    Add,
     Undo,
     Sort,
     Refresh,
@@ -121,6 +123,7 @@ pub enum Edit {
     DeleteWord,
     DeleteToStart,
     Accept,
+    Save,
     Cancel,
     Up,
     Down,
@@ -193,6 +196,8 @@ pub enum Effect {
     AskTrust(ServerName),
     /// Approve the server as it was shown.
     Trust(ServerName),
+    /// Open the place in the person's editor, and wait until it is closed.
+    Edit(Arc<Origin>),
     /// Take the last removal back.
     Undo,
     /// Wait for what the server says after the number.

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::document::Document;
 use super::find;
 use super::reader::search;
-use crate::app::{ClientHandle, EngineHandle};
+use crate::app::{ClientHandle, EngineHandle, Manager, NewServer, Told};
 use crate::domain::{Failure, FailureKind, ServerName};
 use crate::mcp::calls::ArgumentOf;
 use crate::mcp::decode::completion::Completion;
@@ -49,6 +49,8 @@ pub enum Ask {
     Search(Arc<Document>, usize, String),
     /// Which servers and items have the text.
     Find(find::Query),
+    /// That the server be added.
+    Add(Box<NewServer>),
 }
 
 /// An argument that values are asked for.
@@ -75,6 +77,8 @@ pub enum Answer {
     Found(Vec<usize>),
     /// The servers and items that have a text.
     Hits(find::Found),
+    /// What became of a server that was to be added, or why it was not.
+    Added(Result<Told, Failure>),
 }
 
 /// How long a server's answer is waited for. Each request has its own, shorter bound in the
@@ -85,8 +89,10 @@ const PATIENCE: Duration = Duration::from_hours(1);
 const PAUSE: Duration = Duration::from_millis(120);
 
 /// Finds the answer. Dropping the future cancels what was asked of a server.
-pub async fn answer(ask: Ask, engine: EngineHandle) -> Answer {
+pub async fn answer(ask: Ask, manager: Manager) -> Answer {
+    let engine = manager.engine().clone();
     match ask {
+        Ask::Add(server) => Answer::Added(manager.add(*server).await),
         Ask::Read(server, source) => Answer::Read(read(&engine, &server, source).await),
         Ask::Complete(server, argument) => {
             // What is typed meanwhile makes this future be dropped, and another one take its place.

@@ -1,6 +1,7 @@
 //! What comes from outside: keys, the mouse, the window's size, and signals.
 
 use std::io;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 use tokio::sync::mpsc;
@@ -41,20 +42,86 @@ pub enum Ending {
     Terminated,
 }
 
-/// Starts the thread that reads the terminal. It lives as long as the process, or the terminal.
-///
-/// # Errors
-///
-/// What the system answers where no thread can be started.
-pub fn keys() -> io::Result<mpsc::Receiver<Input>> {
-    let (sender, receiver) = mpsc::channel(BUFFERED);
-    thread::Builder::new()
-        .name("keys".to_owned())
-        .spawn(move || {
-            reader::read(&mut |input| sender.blocking_send(input).is_ok());
-            let _ = sender.blocking_send(Input::End(Ending::HungUp));
-        })?;
-    Ok(receiver)
+/// What a thread reads from the terminal. It lives as long as the process, or the terminal.
+#[derive(Debug)]
+pub struct Keys {
+    inputs: mpsc::Receiver<Input>,
+    gate: Arc<Gate>,
+}
+
+impl Keys {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    ///
+    /// What the system answers where no thread can be started.
+    pub fn read() -> io::Result<Self> {
+        let (sender, inputs) = mpsc::channel(BUFFERED);
+        let gate = Arc::new(Gate::default());
+        let of_thread = Arc::clone(&gate);
+        thread::Builder::new()
+            .name("keys".to_owned())
+            .spawn(move || {
+                reader::read(&of_thread, &mut |input| sender.blocking_send(input).is_ok());
+                let _ = sender.blocking_send(Input::End(Ending::HungUp));
+            })?;
+        Ok(Self { inputs, gate })
+    }
+
+    /// The next one; `None` where the terminal is gone.
+    pub async fn next(&mut self) -> Option<Input> {
+        self.inputs.recv().await
+    }
+
+    /// One that has been read already.
+    pub fn waiting(&mut self) -> Option<Input> {
+        self.inputs.try_recv().ok()
+    }
+
+    /// Leaves what is typed from now on to somebody else.
+    pub fn pause(&self) {
+        self.gate.set(false);
+    }
+
+    /// Reads again. What was read before the pause and not taken is dropped: it was typed for
+    /// somebody else. Returns whether the terminal is still there.
+    pub fn resume(&mut self) -> bool {
+        let mut is_there = true;
+        while let Some(input) = self.waiting() {
+            is_there &= !matches!(input, Input::End(_));
+        }
+        self.gate.set(true);
+        is_there
+    }
+}
+
+/// Lets the thread read, or makes it wait. A read never waits for a key, so that closing the gate
+/// does not either.
+#[derive(Debug, Default)]
+struct Gate {
+    is_closed: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn set(&self, open: bool) {
+        *self
+            .is_closed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = !open;
+        self.opened.notify_all();
+    }
+
+    /// Reads when the gate is open; nobody closes it meanwhile.
+    fn pass<T>(&self, read: impl FnOnce() -> T) -> T {
+        let is_closed = self
+            .is_closed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let passing = self.opened.wait_while(is_closed, |is_closed| *is_closed);
+        let _passing = passing.unwrap_or_else(PoisonError::into_inner);
+        read()
+    }
 }
 
 #[cfg(unix)]
@@ -68,7 +135,7 @@ mod reader {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::io::Errno;
 
-    use super::Input;
+    use super::{Gate, Input};
     use crate::tui::decoder::Decoder;
 
     /// How long the rest of a sequence may take. What stands alone for longer is an Esc.
@@ -77,8 +144,14 @@ mod reader {
         tv_nsec: 30_000_000,
     };
 
+    /// There is something to read now, or there is not.
+    const NOW: Timespec = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+
     /// Gives what is read to the taker, until it takes no more or the terminal is gone.
-    pub fn read(take: &mut dyn FnMut(Input) -> bool) {
+    pub fn read(gate: &Gate, take: &mut dyn FnMut(Input) -> bool) {
         // As crossterm does it for the modes: standard input where it is a terminal.
         let opened = if rustix::termios::isatty(rustix::stdio::stdin()) {
             None
@@ -90,16 +163,25 @@ mod reader {
             None => rustix::stdio::stdin(),
         };
         // The end is the same however it comes: nothing can be read any more.
-        let _ = read_from(terminal, take);
+        let _ = read_from(terminal, gate, take);
     }
 
-    fn read_from(terminal: BorrowedFd<'_>, take: &mut dyn FnMut(Input) -> bool) -> io::Result<()> {
+    fn read_from(
+        terminal: BorrowedFd<'_>,
+        gate: &Gate,
+        take: &mut dyn FnMut(Input) -> bool,
+    ) -> io::Result<()> {
         let mut decoder = Decoder::default();
         let mut bytes = [0; 4_096];
         loop {
             let patience = decoder.is_waiting().then_some(&SEQUENCE);
             let inputs = if wait(terminal, patience)? {
-                match rustix::io::read(terminal, &mut bytes) {
+                // Somebody else may have read it while the gate was closed.
+                let read = gate.pass(|| match wait(terminal, Some(&NOW)) {
+                    Ok(true) => rustix::io::read(terminal, &mut bytes),
+                    Ok(false) | Err(_) => Err(Errno::AGAIN),
+                });
+                match read {
                     Ok(0) => return Ok(()),
                     Ok(read) => decoder.feed(&bytes[..read]),
                     Err(Errno::INTR | Errno::AGAIN) => continue,
@@ -133,15 +215,28 @@ mod reader {
 mod reader {
     //! Elsewhere crossterm reads the console's events.
 
-    use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEventKind, read as read_event};
+    use std::time::Duration;
 
-    use super::Input;
+    use crossterm::event::{
+        Event, KeyEventKind, MouseButton, MouseEventKind, poll, read as read_event,
+    };
+
+    use super::{Gate, Input};
     use crate::tui::action::Action;
     use crate::tui::key::Key;
 
     /// Gives what is read to the taker, until it takes no more or the terminal is gone.
-    pub fn read(take: &mut dyn FnMut(Input) -> bool) {
-        while let Ok(event) = read_event() {
+    pub fn read(gate: &Gate, take: &mut dyn FnMut(Input) -> bool) {
+        const LONG: Duration = Duration::from_hours(1);
+        loop {
+            match poll(LONG) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(_) => return,
+            }
+            let Ok(event) = gate.pass(read_event) else {
+                return;
+            };
             if let Some(input) = input(event)
                 && !take(input)
             {
@@ -183,6 +278,7 @@ pub fn pasted(text: &str) -> Action {
 pub struct Signals {
     hang_up: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
+    quit: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
     resize: tokio::signal::unix::Signal,
     resume: tokio::signal::unix::Signal,
@@ -200,6 +296,7 @@ impl Signals {
         Ok(Self {
             hang_up: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
             terminate: signal(SignalKind::terminate())?,
             resize: signal(SignalKind::window_change())?,
             resume: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
@@ -211,6 +308,8 @@ impl Signals {
         tokio::select! {
             _ = self.hang_up.recv() => Input::End(Ending::HungUp),
             _ = self.interrupt.recv() => Input::End(Ending::Interrupted),
+            // Ctrl-\ on a terminal whose keys are not ours.
+            _ = self.quit.recv() => Input::End(Ending::Interrupted),
             _ = self.terminate.recv() => Input::End(Ending::Terminated),
             _ = self.resize.recv() => Input::Resized,
             _ = self.resume.recv() => Input::Continued,

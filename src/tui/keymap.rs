@@ -85,6 +85,7 @@ pub const TABLE: &[Binding] = table! {
         Remove "remove" ["D", "delete"] "remove" "remove the server, after a question"
         Trust "trust" ["t"] "trust" "approve the server of a project file, after a question"
         LogIn "log-in" ["L"] "log in" "log in to a server that wants it"
+        Edit "edit" ["e"] "edit" "open its entry in the config file with your $EDITOR"
         Sort "sort" ["s"] "sort" "sort by config order, status or name"
     }
     Server {
@@ -132,6 +133,7 @@ pub const TABLE: &[Binding] = table! {
     Everywhere {
         Back "back" ["esc"] "back" "back: clear a filter, leave a pane"
         Find "find" ["ctrl-f", "f"] "find" "find a server or anything that it has, in all servers"
+        Add "add" ["a"] "add" "add a server: it is tested, then saved"
         Undo "undo" ["u"] "undo" "take the last removal back"
         Mouse "mouse" ["m"] "mouse" "switch the mouse off and on"
         Help "help" ["?"] "help" "show all keys"
@@ -399,6 +401,7 @@ fn edit(key: Key) -> Option<Edit> {
         (false, Code::Char(c)) => Some(Edit::Insert(c.to_string())),
         (_, Code::Enter) | (true, Code::Char('j' | 'm')) => Some(Edit::Accept),
         (_, Code::Esc) => Some(Edit::Cancel),
+        (true, Code::Char('s')) => Some(Edit::Save),
         (_, Code::Left) => Some(Edit::Left),
         (_, Code::Right) => Some(Edit::Right),
         (_, Code::Home) | (true, Code::Char('a')) => Some(Edit::Home),

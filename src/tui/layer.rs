@@ -11,6 +11,7 @@ use std::time::Instant;
 use ratatui::layout::Rect;
 
 use super::action::{Command, Edit, Effect};
+use super::add::Add;
 use super::ask::{Answer, Ticket};
 use super::field::Field;
 use super::find::Find;
@@ -37,6 +38,8 @@ pub enum Layer {
     Reader(Box<Reader>),
     /// The fields of a template or a prompt.
     Form(Box<Form>),
+    /// The fields of a new server.
+    Add(Box<Add>),
     /// The field for what is looked for in the reader below.
     Search(Field),
     /// The field for the name of a file.
@@ -70,6 +73,7 @@ impl Layer {
             Self::Filter(_)
             | Self::Find(_)
             | Self::Form(_)
+            | Self::Add(_)
             | Self::Search(_)
             | Self::Save(_)
             | Self::LogIn(_) => Context::Field,
@@ -93,7 +97,7 @@ impl Layer {
             | Self::Save(_)
             | Self::LogIn(_)
             | Self::Question(_) => true,
-            Self::Reader(_) | Self::Form(_) | Self::Help(_) => false,
+            Self::Reader(_) | Self::Form(_) | Self::Add(_) | Self::Help(_) => false,
         }
     }
 
@@ -114,6 +118,7 @@ impl Layer {
             Self::Filter(_)
             | Self::Find(_)
             | Self::Form(_)
+            | Self::Add(_)
             | Self::Search(_)
             | Self::Save(_)
             | Self::LogIn(_)
@@ -131,6 +136,7 @@ impl Layer {
     ) -> Reply {
         match self {
             Self::Form(form) => form.edit(model, edit, clock),
+            Self::Add(add) => add.edit(model, state, edit, clock),
             Self::Filter(field) => update::edit_filter(model, state, field, edit),
             Self::Find(find) => find.edit(model, state, edit),
             Self::Search(field) => search(model, field, edit),
@@ -149,6 +155,7 @@ impl Layer {
             | Self::Find(_)
             | Self::Reader(_)
             | Self::Form(_)
+            | Self::Add(_)
             | Self::Search(_)
             | Self::Save(_)
             | Self::LogIn(_)
@@ -158,9 +165,19 @@ impl Layer {
 
     /// The left mouse button went down at the place. It is never yes.
     #[must_use]
-    pub fn click(&mut self, model: &mut Model, window: Rect, at: (u16, u16)) -> Reply {
+    pub fn click(
+        &mut self,
+        model: &mut Model,
+        state: &AppState,
+        window: Rect,
+        at: (u16, u16),
+    ) -> Reply {
         match self {
             Self::Form(form) => Reply::Stay(form.click(model, window, at)),
+            Self::Add(add) => {
+                add.click(state, window, at);
+                Reply::Stay(None)
+            }
             Self::Filter(_)
             | Self::Find(_)
             | Self::Search(_)
@@ -186,7 +203,8 @@ impl Layer {
             Self::Find(find) => find.step(rows),
             Self::Form(form) => form.scroll(rows),
             Self::Filter(_) => return false,
-            Self::Search(_) | Self::Save(_) | Self::LogIn(_) | Self::Question(_) => {}
+            Self::Add(_) | Self::Search(_) | Self::Save(_) | Self::LogIn(_) | Self::Question(_) => {
+            }
         }
         true
     }
@@ -206,6 +224,7 @@ impl Layer {
             }
             Self::Filter(_)
             | Self::Form(_)
+            | Self::Add(_)
             | Self::Search(_)
             | Self::Save(_)
             | Self::LogIn(_)
@@ -220,6 +239,7 @@ impl Layer {
             Self::Reader(reader) => reader.awaits(ticket),
             Self::Find(find) => find.awaits(ticket),
             Self::Form(form) => form.awaits(ticket),
+            Self::Add(add) => add.awaits(ticket),
             Self::Filter(_)
             | Self::Search(_)
             | Self::Save(_)
@@ -230,11 +250,12 @@ impl Layer {
     }
 
     /// Takes an answer that it awaits.
-    pub fn take(&mut self, answer: Answer) -> Reply {
+    pub fn take(&mut self, model: &mut Model, answer: Answer) -> Reply {
         match self {
             Self::Reader(reader) => reader.take(answer),
             Self::Find(find) => return find.take(answer),
             Self::Form(form) => form.take(answer),
+            Self::Add(add) => return add.take(model, answer),
             Self::Filter(_)
             | Self::Search(_)
             | Self::Save(_)
@@ -250,6 +271,7 @@ impl Layer {
     pub fn next_change(&self, clock: &Clock) -> Option<Instant> {
         match self {
             Self::Reader(reader) => reader.next_change(clock),
+            Self::Add(add) => add.next_change(clock),
             Self::Filter(_)
             | Self::Find(_)
             | Self::Form(_)
@@ -373,7 +395,7 @@ pub fn with_top(
 pub fn take_answer(model: &mut Model, ticket: Ticket, answer: Answer) -> Option<Effect> {
     let mut layers = model.layers.0.iter();
     let place = layers.position(|layer| layer.awaits(ticket))?;
-    with(model, place, |layer, _| layer.take(answer))
+    with(model, place, |layer, model| layer.take(model, answer))
 }
 
 /// The layer is taken out meanwhile, so that it may change the rest of the model.

@@ -4,10 +4,12 @@
 //! it to the [`model::Model`], and [`view::render`] draws the model and the snapshot.
 
 pub mod action;
+pub mod add;
 pub mod ask;
 pub mod decoder;
 pub mod details;
 pub mod document;
+pub mod editor;
 pub mod event;
 pub mod field;
 pub mod find;
@@ -54,13 +56,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time;
 
-use self::action::{Action, Effect};
+use self::action::{Action, Effect, Notice};
 use self::ask::Ticket;
-use self::event::{Input, Signals};
+use self::editor::{Editor, Ended};
+use self::event::{Input, Keys, Signals};
 use self::format::Clock;
 use self::key::Key;
 use self::keymap::{Context, KeyError, Keymap};
@@ -71,7 +74,7 @@ use self::update::{context, update};
 use self::view_model::ViewModel;
 use crate::app::{Manager, Told};
 use crate::config::theme::ThemeFile;
-use crate::domain::{AppState, Settings};
+use crate::domain::{AppState, Origin, Settings};
 
 pub use self::event::Ending;
 
@@ -144,11 +147,12 @@ pub async fn run(manager: Manager, options: DeckOptions) -> Result<Ending, DeckE
         jobs: JoinSet::new(),
         asked: HashMap::new(),
         log_in: log_in::Task::default(),
+        to_edit: None,
     };
     deck.act(Action::State)?;
     deck.draw()?;
     // What is not needed for the first frame comes after it.
-    deck.listen(&mut states, event::keys()?, Signals::new()?)
+    deck.listen(&mut states, Keys::read()?, Signals::new()?)
         .await
 }
 
@@ -166,6 +170,8 @@ struct Deck {
     /// Those of them whose answer the model awaits: they end when it no longer does.
     asked: HashMap<Ticket, AbortHandle>,
     log_in: log_in::Task,
+    /// What the person's editor is to open next.
+    to_edit: Option<Arc<Origin>>,
 }
 
 /// Whether the deck goes on.
@@ -177,7 +183,7 @@ impl Deck {
     async fn listen(
         &mut self,
         states: &mut watch::Receiver<Arc<AppState>>,
-        mut keys: mpsc::Receiver<Input>,
+        mut keys: Keys,
         mut signals: Signals,
     ) -> Result<Ending, DeckError> {
         let mut drawn = Instant::now();
@@ -191,7 +197,7 @@ impl Deck {
             let ended = tokio::select! {
                 biased;
                 input = signals.next() => self.take(input)?,
-                input = keys.recv() => match input {
+                input = keys.next() => match input {
                     Some(input) => self.take_all(input, &mut keys)?,
                     None => Some(Ending::HungUp),
                 },
@@ -215,6 +221,11 @@ impl Deck {
             if let Some(ending) = ended {
                 return Ok(ending);
             }
+            if let Some(place) = self.to_edit.take()
+                && let Some(ending) = self.edit(&place, &mut keys, &mut signals).await?
+            {
+                return Ok(ending);
+            }
             if states.has_changed().unwrap_or(false) || dirty {
                 self.state = Arc::clone(&states.borrow_and_update());
                 self.act(Action::State)?;
@@ -226,15 +237,48 @@ impl Deck {
     }
 
     /// Takes an input and all that wait behind it: held keys are drawn once, not one by one.
-    fn take_all(&mut self, first: Input, keys: &mut mpsc::Receiver<Input>) -> Step {
+    fn take_all(&mut self, first: Input, keys: &mut Keys) -> Step {
         let mut next = Some(first);
         while let Some(input) = next {
             if let Some(ending) = self.take(input)? {
                 return Ok(Some(ending));
             }
-            next = keys.try_recv().ok();
+            // What comes behind it is for the editor.
+            if self.to_edit.is_some() {
+                return Ok(None);
+            }
+            next = keys.waiting();
         }
         Ok(None)
+    }
+
+    /// Lets the person's editor have the terminal until it is closed.
+    async fn edit(&mut self, place: &Origin, keys: &mut Keys, signals: &mut Signals) -> Step {
+        let editor = match Editor::of_environment() {
+            Ok(editor) => editor,
+            Err(error) => return self.act(Action::Notice(Notice::bad(error.to_string()))),
+        };
+        keys.pause();
+        let lent = self.screen.lend();
+        let ended = editor.run(place, signals).await;
+        let taken = self.screen.take_back(&lent);
+        let is_there = keys.resume();
+        let name = editor.name();
+        let told = match ended {
+            Ok(Ended::DeckHasTo(ending)) => return Ok(Some(ending)),
+            _ if !is_there => return Ok(Some(Ending::HungUp)),
+            Ok(Ended::Closed(status)) if status.success() => None,
+            Ok(Ended::Closed(status)) => Some(format!("{name} did not end well: {status}")),
+            Err(error) => Some(format!(
+                "could not start {name}: {}; $EDITOR says what to start",
+                crate::config::io_reason(&error)
+            )),
+        };
+        taken?;
+        if let Some(told) = told {
+            self.act(Action::Notice(Notice::bad(told)))?;
+        }
+        self.take(Input::Resized)
     }
 
     fn take(&mut self, input: Input) -> Step {
@@ -321,6 +365,7 @@ impl Deck {
                 Some(Action::Described(name, lines))
             }),
             Effect::Trust(name) => self.tell(async move { manager.trust(name).await }),
+            Effect::Edit(place) => self.to_edit = Some(place),
             Effect::Undo => self.tell(async move { manager.undo().await }),
             Effect::LogIn(name) => self.log_in.start(name, engine),
             Effect::Pasted(text) => self.log_in.paste(text),
@@ -333,7 +378,7 @@ impl Deck {
             Effect::Save(file) => self
                 .job(async move { tokio::task::spawn_blocking(move || file.write()).await.ok() }),
             Effect::Ask(ticket, ask) => self.ask(ticket, async move {
-                Some(Action::Answered(ticket, ask::answer(ask, engine).await))
+                Some(Action::Answered(ticket, ask::answer(ask, manager).await))
             }),
         }
         Ok(None)

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::action::{Effect, Notice};
+use super::add::draft::Draft;
 use super::ask::Ticket;
 use super::details::Lines;
 use super::document::rich::Rich;
@@ -100,6 +101,8 @@ pub struct Model {
     pub details: Details,
     /// What was filled in into forms.
     pub filled: Filled,
+    /// A server that was not added after all.
+    pub draft: Option<Box<Draft>>,
     /// Shown in the footer until the next key.
     pub notice: Option<Notice>,
     /// Came while the footer was needed for something else; shown when it is free again.
@@ -135,6 +138,7 @@ impl Model {
             list: List::default(),
             details: Details::default(),
             filled: Filled::default(),
+            draft: None,
             notice: None,
             waiting_notice: None,
             mouse,

@@ -15,7 +15,7 @@ pub fn click(model: &mut Model, state: &AppState, x: u16, y: u16) -> Option<Effe
     if let Some(layer) = model.layers.top() {
         let goes_on = layer.lets_clicks_through();
         let effect = with_top(model, |layer, model| {
-            layer.click(model, areas.window, (x, y))
+            layer.click(model, state, areas.window, (x, y))
         });
         if !goes_on {
             return effect;

@@ -20,7 +20,7 @@ pub fn commands(model: &Model, state: &AppState) -> Vec<Command> {
 /// What one would do in the pane, as if everything worked.
 const fn usual(model: &Model, server: Option<&ServerSnapshot>) -> &'static [Command] {
     match (model.focus, server, model.tab) {
-        (Pane::Servers, None, _) => &[Command::Back],
+        (Pane::Servers, None, _) => &[Command::Add, Command::Back],
         (Pane::Servers, Some(server), _) => match server.status {
             Status::Untrusted => &[
                 Command::Trust,
@@ -39,17 +39,29 @@ const fn usual(model: &Model, server: Option<&ServerSnapshot>) -> &'static [Comm
                 Command::Remove,
                 Command::NextPane,
             ],
+            Status::Failed(_) => &[
+                Command::Open,
+                Command::Edit,
+                Command::Reconnect,
+                Command::Toggle,
+                Command::Remove,
+                Command::Filter,
+                Command::Add,
+                Command::NextPane,
+                Command::RefreshAll,
+            ],
             Status::Connecting
             | Status::Connected(_)
             | Status::Reconnecting { .. }
-            | Status::Failed(_)
             | Status::Disabled => &[
                 Command::Open,
                 Command::Toggle,
                 Command::Filter,
                 Command::Refresh,
                 Command::Remove,
+                Command::Add,
                 Command::Reconnect,
+                Command::Edit,
                 Command::Sort,
                 Command::NextPane,
                 Command::RefreshAll,
@@ -102,6 +114,7 @@ fn works(
         Command::Refresh | Command::Reconnect => {
             server.is_some_and(|server| refusal(server, command).is_none())
         }
+        Command::Edit => server.is_some_and(|server| server.origin.is_some()),
         Command::Open | Command::Copy => row,
         Command::Filter => match model.focus {
             Pane::Servers => !state.servers.is_empty(),

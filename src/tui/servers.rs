@@ -49,7 +49,8 @@ pub struct Servers {
     /// Places in `AppState.servers`, in the order shown.
     order: Vec<usize>,
     selected: Option<ServerName>,
-    /// The server that was selected when it vanished: should it come back, it is selected again.
+    /// The server that was selected when it vanished, or that is about to appear: when it is there,
+    /// it is selected.
     lost: Option<ServerName>,
     cursor: usize,
     offset: usize,
@@ -195,6 +196,12 @@ impl Servers {
             self.select(place, state);
         }
         place.is_some()
+    }
+
+    /// Selects the server of the name as soon as there is one; the filter does not hide it.
+    pub fn expect(&mut self, name: ServerName) {
+        self.needle.clear();
+        self.lost = Some(name);
     }
 
     /// Moves the selection by so many servers.

@@ -101,6 +101,23 @@ impl Screen {
         self.terminal.resize(Rect::new(0, 0, columns, rows))
     }
 
+    /// Gives the terminal to another program, and remembers how it was given.
+    #[must_use]
+    pub fn lend(&self) -> Lent {
+        restore();
+        Lent::now()
+    }
+
+    /// Takes the terminal back from another program, whatever it has left it like.
+    ///
+    /// # Errors
+    ///
+    /// What the terminal answers where it cannot be taken over.
+    pub fn take_back(&mut self, lent: &Lent) -> io::Result<()> {
+        lent.restore();
+        self.resume()
+    }
+
     /// Gives the terminal to the shell and stops; returns when the shell says to go on.
     ///
     /// # Errors
@@ -111,6 +128,40 @@ impl Screen {
         stop()?;
         self.resume()
     }
+}
+
+/// How the terminal was when it was lent.
+#[derive(Debug)]
+pub struct Lent {
+    #[cfg(unix)]
+    modes: Option<rustix::termios::Termios>,
+}
+
+impl Lent {
+    #[cfg(unix)]
+    fn now() -> Self {
+        let modes = rustix::termios::tcgetattr(rustix::stdio::stdin()).ok();
+        Self { modes }
+    }
+
+    #[cfg(not(unix))]
+    const fn now() -> Self {
+        Self {}
+    }
+
+    /// A program that was killed may not have put the modes back.
+    #[cfg(unix)]
+    fn restore(&self) {
+        use rustix::termios::{OptionalActions, tcsetattr};
+        if let Some(modes) = &self.modes {
+            // An error means that the terminal is gone.
+            let _ = tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, modes);
+        }
+    }
+
+    #[cfg(not(unix))]
+    #[expect(clippy::unused_self, reason = "there are no modes here")]
+    const fn restore(&self) {}
 }
 
 impl Drop for Screen {

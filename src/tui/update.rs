@@ -1,6 +1,9 @@
 //! What each action does to the model, and what it asks for.
 
+use std::sync::Arc;
+
 use super::action::{Action, Command, Edit, Effect, Notice};
+use super::add::Add;
 use super::field::Field;
 use super::find::Find;
 use super::format::{self, Clock};
@@ -126,7 +129,16 @@ fn deck_command(
             model.layers.push(Layer::Find(Box::new(find)));
             return Some(effect);
         }
-        Command::Toggle | Command::Remove | Command::Trust | Command::LogIn | Command::Sort => {
+        Command::Add => {
+            let add = Add::new(model);
+            model.layers.push(Layer::Add(Box::new(add)));
+        }
+        Command::Toggle
+        | Command::Remove
+        | Command::Trust
+        | Command::LogIn
+        | Command::Edit
+        | Command::Sort => {
             return servers_command(model, state, command);
         }
         Command::Undo => return Some(Effect::Undo),
@@ -275,6 +287,7 @@ fn servers_command(model: &mut Model, state: &AppState, command: Command) -> Opt
     match command {
         Command::Remove => Some(Effect::AskRemoval(name)),
         Command::LogIn => log_in::begin(model, server),
+        Command::Edit => edit(model, server),
         Command::Trust => match status {
             Status::Untrusted => Some(Effect::AskTrust(name)),
             Status::Disabled => {
@@ -296,6 +309,17 @@ fn servers_command(model: &mut Model, state: &AppState, command: Command) -> Opt
             Some(Effect::SetEnabled(name, enabled))
         }
     }
+}
+
+/// Opens the server's entry in the person's editor, if it has one.
+fn edit(model: &mut Model, server: &ServerSnapshot) -> Option<Effect> {
+    let Some(origin) = &server.origin else {
+        let name = &server.name;
+        let words = format!("{name} is written in no file, so there is nothing to edit");
+        model.notice = Some(Notice::bad(words));
+        return None;
+    };
+    Some(Effect::Edit(Arc::clone(origin)))
 }
 
 /// Commands on the selected server, from any pane.

@@ -290,6 +290,13 @@ fn promises(command: Command) -> Vec<(Vec<At>, Promise)> {
             matches!(after.model.layers.top(), Some(Layer::LogIn(_)))
                 && matches!(effect, Some(Effect::LogIn(_)))
         }),
+        Command::Edit => all(
+            &[At::Panes(""), At::Panes("j j j j j")],
+            |_, _, effect| matches!(effect, Some(Effect::Edit(place)) if place.line > 0),
+        ),
+        Command::Add => all(anywhere, |_, after, _| {
+            matches!(after.model.layers.top(), Some(Layer::Add(_)))
+        }),
         Command::Undo => all(anywhere, |_, _, effect| effect == Some(&Effect::Undo)),
         Command::Sort => all(anywhere, |before, after, _| {
             before.model.servers.sort() == Sort::Config

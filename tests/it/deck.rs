@@ -2,7 +2,11 @@
 //!
 //! Every wait is for something on the screen, and has a deadline.
 
+#[cfg(unix)]
+mod add;
 mod changes;
+#[cfg(unix)]
+mod edit;
 mod forms;
 mod log_in;
 mod reading;

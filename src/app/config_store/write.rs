@@ -151,7 +151,7 @@ fn is_denied(error: &io::Error) -> bool {
 }
 
 /// The file that a symbolic link leads to, so that the link itself stays.
-fn link_target(path: &Path) -> PathBuf {
+pub(super) fn link_target(path: &Path) -> PathBuf {
     if let Ok(target) = fs::canonicalize(path) {
         return target;
     }

@@ -2,27 +2,30 @@
 //! opens the reader over itself. A server is asked for suggestions while a person types.
 
 pub mod places;
+pub mod sheet;
 pub mod suggestions;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use ratatui::layout::Rect;
 
 use self::places::{Places, Spot};
+use self::sheet::{Input, Remark, Row, Sheet, Tone, Word};
 use self::suggestions::Suggestions;
 use super::action::{Edit, Effect, Notice};
 use super::ask::{Answer, Argument, Ask, Source, Ticket};
 use super::document::line::{Ink, Line};
 use super::field::Field;
-use super::format::{self, Clock};
+use super::format::Clock;
 use super::layer::{Layer, Reply};
 use super::model::Model;
 use super::reader::Reader;
 use crate::domain::item::{Item as _, Prompt, ResourceTemplate};
 use crate::domain::uri_template::{Piece, TemplateError, UriTemplate, Variable};
-use crate::domain::{ServerName, ServerSnapshot, text};
+use crate::domain::{ServerName, ServerSnapshot};
 use crate::mcp::calls::ArgumentOf;
 
 /// What the server declares if it has suggestions.
@@ -193,13 +196,33 @@ impl Form {
         }
     }
 
-    /// What there is to say on the field with the focus, whose text has so many columns: why there
-    /// are no suggestions, or what it means, where the field itself does not say so.
+    /// What is shown of it.
     #[must_use]
-    pub fn hint(&self, columns: u16) -> &str {
-        let unsaid = |blank: &&Blank| !blank.says_its_meaning(columns);
-        let about = || Some(&*self.blanks.get(self.focus).filter(unsaid)?.about);
-        self.suggestions.problem().or_else(about).unwrap_or("")
+    pub fn sheet(&self) -> Sheet<'_> {
+        let rows = self.blanks.iter().map(|blank| Row {
+            label: &blank.label,
+            about: Cow::Borrowed(&blank.about),
+            input: Input::Text(&blank.field),
+            word: if blank.required {
+                Word::Required
+            } else {
+                Word::Optional
+            },
+        });
+        let problem = self.suggestions.problem();
+        Sheet {
+            owner: self.server.as_str(),
+            title: &self.title,
+            about: Cow::Borrowed(&self.about),
+            rows: rows.collect(),
+            focus: self.focus,
+            preview: self.preview(),
+            remark: problem.map(|problem| Remark {
+                text: Cow::Borrowed(problem),
+                tone: Tone::Warn,
+            }),
+            suggestions: Some(&self.suggestions),
+        }
     }
 
     /// What a server knows the arguments by.
@@ -379,7 +402,7 @@ impl Form {
 
     /// The left mouse button went down at the place.
     pub fn click(&mut self, model: &mut Model, window: Rect, at: (u16, u16)) -> Option<Effect> {
-        match Places::of(self, window).spot(self, at)? {
+        match Places::of(&self.sheet(), window).spot(at)? {
             Spot::Blank(place) if place == self.focus => None,
             Spot::Blank(place) => self.go_to(model, place),
             Spot::Suggestion(place) => {
@@ -414,18 +437,12 @@ impl Form {
                 let typed = self.blanks.get(self.focus).map(|blank| blank.field.text());
                 self.suggestions.take(answer, typed.unwrap_or_default());
             }
-            Answer::Read(_) | Answer::Found(_) | Answer::Hits(_) => {}
+            Answer::Read(_) | Answer::Found(_) | Answer::Hits(_) | Answer::Added(_) => {}
         }
     }
 }
 
 impl Blank {
-    /// Whether what it means stands in the empty field itself, and is not cut.
-    fn says_its_meaning(&self, columns: u16) -> bool {
-        let width = text::width(&format::safe(&self.about));
-        self.field.text().is_empty() && width <= usize::from(columns)
-    }
-
     fn of_variable(variable: &Variable) -> Self {
         let about = if variable.explodes {
             "several values: a, b, c  or with names: x=1, y=2"

@@ -3,7 +3,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::Form;
+use super::sheet::Sheet;
 use crate::domain::text;
 use crate::tui::layout::{cover_area, inside};
 use crate::tui::wrap::wrap;
@@ -18,8 +18,13 @@ const NARROW: u16 = 64;
 const MOST: Rows = Rows {
     about: 3,
     hint: 2,
+    meaning: 2,
     preview: 4,
 };
+
+/// The most rows of a remark that comes before the fields.
+const MOST_NEWS: usize = 24;
+
 const MOST_SUGGESTIONS: usize = 8;
 
 /// The columns of `required` and `optional`.
@@ -33,6 +38,8 @@ pub const LABEL: u16 = 5;
 struct Rows {
     about: usize,
     hint: usize,
+    /// Those of the hint that the meaning of a field may take.
+    meaning: u16,
     preview: usize,
 }
 
@@ -54,6 +61,8 @@ pub struct Places {
     /// The suggestions.
     pub popup: Option<Popup>,
     labels: u16,
+    /// How many fields there are.
+    count: usize,
 }
 
 /// Where the suggestions stand.
@@ -92,7 +101,7 @@ pub enum Spot {
 impl Places {
     /// The places in a window.
     #[must_use]
-    pub fn of(form: &Form, window: Rect) -> Self {
+    pub fn of(sheet: &Sheet<'_>, window: Rect) -> Self {
         let room = cover_area(window);
         let columns = if room.width < NARROW {
             room.width
@@ -104,13 +113,19 @@ impl Places {
             width: columns.saturating_sub(4),
             ..room
         };
-        let wanted = Rows::wanted(form, inner.width);
-        let heights = Heights::of(wanted, form.blanks().len(), room.height.saturating_sub(2));
+        let wanted = Rows::wanted(sheet, inner.width);
+        let remark = sheet.remark.as_ref();
+        let has_news = remark.is_some_and(|remark| remark.tone.comes_first());
+        let rows = room.height.saturating_sub(2);
+        let heights = Heights::of(wanted, sheet.rows.len(), rows, has_news);
         let height = heights.total() + 2;
-        // A URI that grows makes the box grow upwards, so that the fields stay where they are.
+        // A URI that grows makes the box grow upwards, and a remark downwards, so that the fields
+        // stay where they are.
         let more = heights.preview.saturating_sub(1);
-        let above = room.height.saturating_sub(height - more) / 3;
-        let y = room.y + above.saturating_sub(more);
+        let below = heights.hint.saturating_sub(wanted.meaning);
+        let above = room.height.saturating_sub(height - more - below) / 3;
+        let lowest = room.height.saturating_sub(height);
+        let y = room.y + above.saturating_sub(more).min(lowest);
         let frame = Rect {
             x: inner.x.saturating_sub(2),
             y,
@@ -132,26 +147,27 @@ impl Places {
         let blanks = part(heights.blanks);
         let hint = part(heights.hint);
         let shown = usize::from(blanks.height);
-        let widths = form.blanks().iter().map(|blank| columns_of(&blank.label));
+        let widths = sheet.rows.iter().map(|row| columns_of(row.label));
         let mut places = Self {
             frame,
             about,
             preview,
             blanks,
-            first: around(form.focus(), shown, form.blanks().len()),
+            first: around(sheet.focus, shown, sheet.rows.len()),
+            count: sheet.rows.len(),
             hint,
             popup: None,
             labels: widths.max().unwrap_or(0).min(inner.width / 3),
         };
-        let Some(BlankPlaces { input, .. }) = places.blank(form.focus()) else {
+        let Some(BlankPlaces { input, .. }) = places.blank(sheet.focus) else {
             return places;
         };
-        if form.hint(input.width).is_empty() && places.hint.height > 0 {
+        if sheet.hint(input.width).0.is_empty() && places.hint.height > 0 {
             // The box ends above, and everything else stays where it is.
             places.frame.height -= places.hint.height + heights.gap;
             places.hint.height = 0;
         }
-        places.popup = Popup::of(form, input, room);
+        places.popup = Popup::of(sheet, input, room);
         places
     }
 
@@ -181,7 +197,7 @@ impl Places {
 
     /// What is at the place.
     #[must_use]
-    pub fn spot(&self, form: &Form, (x, y): (u16, u16)) -> Option<Spot> {
+    pub fn spot(&self, (x, y): (u16, u16)) -> Option<Spot> {
         let at = Position::new(x, y);
         if let Some(popup) = self.popup.filter(|popup| popup.area.contains(at)) {
             let row = popup.rows.contains(at).then(|| y - popup.rows.y)?;
@@ -189,14 +205,14 @@ impl Places {
         }
         let row = self.blanks.contains(at).then(|| y - self.blanks.y)?;
         let place = self.first + usize::from(row);
-        (place < form.blanks().len()).then_some(Spot::Blank(place))
+        (place < self.count).then_some(Spot::Blank(place))
     }
 }
 
 impl Popup {
     /// The suggestions stand below their field, or above it where there is more room.
-    fn of(form: &Form, input: Rect, room: Rect) -> Option<Self> {
-        let suggestions = form.suggestions();
+    fn of(sheet: &Sheet<'_>, input: Rect, room: Rect) -> Option<Self> {
+        let suggestions = sheet.suggestions?;
         let values = suggestions.values();
         let widest = values.iter().map(|value| columns_of(value)).max()?;
         let x = input.x.saturating_sub(2).max(room.x);
@@ -240,19 +256,27 @@ impl Popup {
 
 impl Rows {
     /// How many rows each part would take on so many columns.
-    fn wanted(form: &Form, columns: u16) -> Self {
+    fn wanted(sheet: &Sheet<'_>, columns: u16) -> Self {
         let columns = usize::from(columns);
         let rows = |text: &str, most| wrap(text, columns, most).len();
-        let hints = form.blanks().iter().map(|it| rows(&it.about, MOST.hint));
-        let problem = form.suggestions().problem().unwrap_or("");
-        let problem = rows(problem, MOST.hint);
-        let preview = form.preview().map(|line| {
+        let meanings = sheet.rows.iter().map(|row| rows(&row.about, MOST.hint));
+        let meaning = meanings.max().unwrap_or(0);
+        let remark = sheet.remark.as_ref().map_or(0, |remark| {
+            let most = if remark.tone.comes_first() {
+                MOST_NEWS
+            } else {
+                MOST.hint
+            };
+            rows(&remark.text, most)
+        });
+        let preview = sheet.preview.map(|line| {
             let rows = line.rows(columns.saturating_sub(usize::from(LABEL)));
             rows.len().min(MOST.preview)
         });
         Self {
-            about: rows(&form.about, MOST.about),
-            hint: hints.max().unwrap_or(0).max(problem),
+            about: rows(&sheet.about, MOST.about),
+            hint: meaning.max(remark),
+            meaning: u16::try_from(meaning).unwrap_or(u16::MAX),
             preview: preview.unwrap_or(0),
         }
     }
@@ -270,8 +294,8 @@ struct Heights {
 }
 
 impl Heights {
-    /// Shares out the rows: first what one cannot do without.
-    fn of(wanted: Rows, blanks: usize, rows: u16) -> Self {
+    /// Shares out the rows: first what one cannot do without, which the hint may be.
+    fn of(wanted: Rows, blanks: usize, rows: u16, has_news: bool) -> Self {
         /// So many fields come before everything but a line of preview.
         const FEW: usize = 3;
         let mut left = rows;
@@ -285,8 +309,11 @@ impl Heights {
             preview: give(wanted.preview.min(1)),
             ..Self::default()
         };
+        if has_news {
+            heights.hint = give(wanted.hint);
+        }
         heights.blanks += give(blanks.min(FEW).saturating_sub(1));
-        heights.hint = give(wanted.hint.min(1));
+        heights.hint += give(usize::from(wanted.hint > 0 && heights.hint == 0));
         heights.blanks += give(blanks.saturating_sub(FEW));
         heights.preview += give(wanted.preview.saturating_sub(1));
         let parts = [wanted.about, wanted.hint, wanted.preview];
@@ -302,7 +329,7 @@ impl Heights {
             heights.gap = 1;
         }
         heights.about = give(wanted.about);
-        heights.hint += give(wanted.hint.saturating_sub(1));
+        heights.hint += give(wanted.hint.saturating_sub(usize::from(heights.hint)));
         heights.padding = give(2) / 2;
         heights
     }

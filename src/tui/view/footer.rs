@@ -7,6 +7,7 @@ use ratatui::style::Modifier;
 use super::{field, paint};
 use crate::domain::text;
 use crate::tui::action::Command;
+use crate::tui::add::Offer;
 use crate::tui::field::Field;
 use crate::tui::form::Form;
 use crate::tui::format;
@@ -49,6 +50,7 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
         Some(Layer::Reader(reader)) => named(buffer, view, area, &reader.commands()),
         Some(Layer::Search(field)) => return Some(search(buffer, view, area, field)),
         Some(Layer::Form(form)) => keys(buffer, view, area, &form_keys(form)),
+        Some(Layer::Add(add)) => keys(buffer, view, area, add_keys(add.offer())),
         Some(Layer::Save(save)) => {
             let answers = [("Enter", "save"), ("Esc", "not at all")];
             let label = "save to: ";
@@ -108,6 +110,30 @@ fn form_keys(form: &Form) -> Vec<(&'static str, &'static str)> {
     keys
 }
 
+/// The keys of the form for a new server.
+const fn add_keys(offer: Offer) -> &'static [(&'static str, &'static str)] {
+    match offer {
+        Offer::Choose => &[
+            ("Left/Right", "choose"),
+            ("Tab", "next field"),
+            ("Enter", "test and save"),
+            ("Esc", "back"),
+        ],
+        Offer::Fill => &[
+            ("Enter", "test and save"),
+            ("Tab", "next field"),
+            ("Esc", "back"),
+        ],
+        Offer::Cancel => &[("Esc", "cancel")],
+        Offer::Retry => &[
+            ("Enter", "retry"),
+            ("Ctrl-S", "save anyway"),
+            ("Tab", "next field"),
+            ("Esc", "back"),
+        ],
+    }
+}
+
 /// The commands, in the words of the key map.
 fn hints(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, commands: &[Command]) {
     let named: Vec<(Command, &str)> = commands.iter().copied().map(in_words).collect();
@@ -157,6 +183,10 @@ fn keys(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, keys: &[(&str, &s
     let theme = view.theme;
     let mut rest = area;
     for (key, words) in keys {
+        // Half a word says nothing.
+        if text::width(key) + 1 + text::width(words) > usize::from(rest.width) {
+            continue;
+        }
         let bold = theme.accent.add_modifier(Modifier::BOLD);
         rest = paint::row(
             buffer,

@@ -9,7 +9,11 @@ use crate::tui::view_model::ViewModel;
 /// Draws the layer, and says where the cursor belongs. A text field alone is in the footer.
 pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, layer: &Layer) -> Option<(u16, u16)> {
     match layer {
-        Layer::Form(form) => return form::draw(buffer, view, form),
+        Layer::Form(form) => return form::draw(buffer, view, &form.sheet()),
+        Layer::Add(add) => {
+            let sheet = add.sheet_at(view.state, &view.clock);
+            return form::draw(buffer, view, &sheet);
+        }
         Layer::Filter(_) | Layer::Search(_) | Layer::Save(_) => {}
         Layer::Find(found) => find::draw(buffer, view, found),
         Layer::Reader(reader) => reader::draw(buffer, view, reader),
