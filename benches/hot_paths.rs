@@ -282,7 +282,7 @@ fn frame_of_100_servers_and_10_000_rows(bencher: Bencher) {
             now: Instant::now(),
             zone: FixedOffset::east_opt(0).context("UTC")?,
         };
-        let theme = Theme::new("dark", false, &Environment::default());
+        let theme = Theme::new("dark", None, false, &Environment::default());
         let keymap = Keymap::new(&BTreeMap::new())?;
         let mut model = Model::new(size, "~/.config/mcpdeck/config.toml", false, true);
         for action in [
