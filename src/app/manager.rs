@@ -1,6 +1,8 @@
 //! What a person changes in the deck: the running engine first, then the file that defines the
 //! server, so that the next run agrees.
 
+mod import;
+
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,6 +16,8 @@ use super::engine::EngineHandle;
 use crate::config::edit::{Edit, Removed};
 use crate::config::{Environment, describe};
 use crate::domain::{Origin, ServerName, text};
+
+pub use self::import::Findings;
 
 /// What became of a change, for the person who made it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -65,6 +65,8 @@ impl PartialEq for Written {
     }
 }
 
+impl Eq for Written {}
+
 impl fmt::Debug for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("***")
@@ -105,7 +107,7 @@ pub struct Entry {
 }
 
 /// The body of a server as written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
     /// What is started or called.
     pub transport: Transport,
@@ -132,7 +134,7 @@ impl From<Transport> for Definition {
 }
 
 /// How a server is reached, as written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transport {
     /// A child process.
     Stdio(Stdio),
@@ -141,7 +143,7 @@ pub enum Transport {
 }
 
 /// A child process, as written.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stdio {
     /// The program.
     pub command: Written,
@@ -160,7 +162,7 @@ pub struct Stdio {
 }
 
 /// A remote server, as written.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Http {
     /// The endpoint.
     pub url: Written,
@@ -175,7 +177,7 @@ pub struct Http {
 }
 
 /// How to log in with OAuth 2.1, as written.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OAuth {
     /// A client that was registered by hand.
     pub client_id: Option<Written>,

@@ -18,6 +18,7 @@ pub mod format;
 #[cfg(test)]
 mod harness;
 pub mod headline;
+pub mod import;
 pub mod key;
 pub mod keymap;
 pub mod layer;
@@ -240,7 +241,7 @@ impl Deck {
             }
             Input::Paste(text) => match context(&self.model) {
                 Context::Field => self.act(event::pasted(&text)),
-                Context::Deck | Context::Reader | Context::Question => Ok(None),
+                Context::Deck | Context::Reader | Context::Choices | Context::Question => Ok(None),
             },
             Input::Action(action) => self.act(action),
             Input::Resized => {
@@ -325,7 +326,7 @@ impl Deck {
             Effect::Save(file) => self
                 .job(async move { tokio::task::spawn_blocking(move || file.write()).await.ok() }),
             Effect::Ask(ticket, ask) => self.ask(ticket, async move {
-                Some(Action::Answered(ticket, ask::answer(ask, engine).await))
+                Some(Action::Answered(ticket, ask::answer(ask, manager).await))
             }),
         }
         Ok(None)

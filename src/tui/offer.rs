@@ -20,7 +20,7 @@ pub fn commands(model: &Model, state: &AppState) -> Vec<Command> {
 /// What one would do in the pane, as if everything worked.
 const fn usual(model: &Model, server: Option<&ServerSnapshot>) -> &'static [Command] {
     match (model.focus, server, model.tab) {
-        (Pane::Servers, None, _) => &[Command::Back],
+        (Pane::Servers, None, _) => &[Command::Import, Command::Back],
         (Pane::Servers, Some(server), _) => match server.status {
             Status::Untrusted => &[
                 Command::Trust,
@@ -50,6 +50,7 @@ const fn usual(model: &Model, server: Option<&ServerSnapshot>) -> &'static [Comm
                 Command::Refresh,
                 Command::Remove,
                 Command::Reconnect,
+                Command::Import,
                 Command::Sort,
                 Command::NextPane,
                 Command::RefreshAll,
