@@ -46,16 +46,18 @@ impl State {
 }
 
 /// A server that was found.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The server.
     pub candidate: Candidate,
     /// How it compares with ours.
     pub state: State,
+    /// The file that defines ours, if we have one of the name.
+    pub ours: Option<Arc<Path>>,
 }
 
 /// A file that was found.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// Whose it is, where that is known.
     pub tool: Option<Tool>,
@@ -117,6 +119,18 @@ pub enum Copied {
     Ambiguous,
     /// The file could not be written.
     Failed(Arc<str>),
+}
+
+/// Where [`scan`] looks: whose files would be there, and their paths, of which a part may be a
+/// pattern.
+#[must_use]
+pub fn looked_at(request: &LoadRequest) -> Vec<(Tool, PathBuf)> {
+    let places = places(Platform::current(), &request.environment).into_iter();
+    let mut paths: Vec<(Tool, PathBuf)> = places
+        .map(|place| (place.tool, place.folder.join(place.pattern)))
+        .collect();
+    paths.dedup();
+    paths
 }
 
 /// Looks at every place of every tool. Files without servers are left out.
@@ -303,6 +317,11 @@ impl Ours {
         self.0.iter().find(|entry| entry.name == *name)
     }
 
+    fn file(&self, name: &ServerName) -> Option<Arc<Path>> {
+        let origin = self.of(name)?.origin.as_ref()?;
+        Some(origin.file.as_path().into())
+    }
+
     /// Whether a secret stands in plain text makes no difference.
     fn compare(&self, candidate: &Candidate) -> State {
         match self.of(&candidate.name).map(|entry| &entry.definition) {
@@ -348,6 +367,7 @@ fn source(
     };
     let servers = import.servers.into_iter().map(|candidate| Found {
         state: ours.compare(&candidate),
+        ours: ours.file(&candidate.name),
         candidate,
     });
     Some(Source {

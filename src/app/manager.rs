@@ -2,6 +2,7 @@
 //! server, so that the next run agrees.
 
 mod add;
+mod import;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +19,7 @@ use crate::config::{Environment, describe};
 use crate::domain::{Origin, ServerName, text};
 
 pub use self::add::NewServer;
+pub use self::import::Findings;
 
 /// What became of a change, for the person who made it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -48,6 +48,7 @@ pub enum Command {
     LogIn,
     Edit,
     Add,
+    Import,
     Undo,
     Sort,
     Refresh,
@@ -66,6 +67,15 @@ pub enum Command {
     Quit,
 }
 
+/// A key that works only where one chooses what to import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// All of the selected line's file, or nothing of it.
+    Source,
+    /// Whether variables take the place of secrets.
+    Variables,
+}
+
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
@@ -77,6 +87,8 @@ pub enum Action {
     Edit(Edit),
     /// A question was answered.
     Answer(bool),
+    /// A key was pressed that works only where one chooses what to import.
+    Choice(Choice),
     /// A key without a meaning here was pressed.
     Nothing,
     /// The left mouse button went down at a column and row.

@@ -11,8 +11,13 @@ use tokio::time::Instant;
 
 use super::document::Document;
 use super::find;
+use super::import;
+use super::import::listing::Listing;
 use super::reader::search;
+use crate::app::import::{Copied, How};
 use crate::app::{ClientHandle, EngineHandle, Manager, NewServer, Told};
+use crate::config::ConfigError;
+use crate::config::import::Candidate;
 use crate::domain::{Failure, FailureKind, ServerName};
 use crate::mcp::calls::ArgumentOf;
 use crate::mcp::decode::completion::Completion;
@@ -51,6 +56,10 @@ pub enum Ask {
     Find(find::Query),
     /// That the server be added.
     Add(Box<NewServer>),
+    /// What servers other tools have.
+    Scan,
+    /// That the servers be copied.
+    Import(Vec<Candidate>, How),
 }
 
 /// An argument that values are asked for.
@@ -79,6 +88,10 @@ pub enum Answer {
     Hits(find::Found),
     /// What became of a server that was to be added, or why it was not.
     Added(Result<Told, Failure>),
+    /// What servers other tools have, or why that cannot be told.
+    Scanned(import::Scanned),
+    /// What became of the servers that were to be copied, or why none was.
+    Imported(Result<Vec<(ServerName, Copied)>, ConfigError>),
 }
 
 /// How long a server's answer is waited for. Each request has its own, shorter bound in the
@@ -103,6 +116,8 @@ pub async fn answer(ask: Ask, manager: Manager) -> Answer {
             let found = aside(move || search::find(&document, part, &needle)).await;
             Answer::Found(found.unwrap_or_default())
         }
+        Ask::Scan => Answer::Scanned(scan(&manager).await),
+        Ask::Import(chosen, how) => Answer::Imported(manager.import(chosen, how).await),
         Ask::Find(query) => Answer::Hits(aside(move || query.run()).await.unwrap_or_default()),
     }
 }
@@ -138,6 +153,13 @@ async fn complete(
     client
         .complete(asked.of, argument, asked.others, Instant::now() + PATIENCE)
         .await
+}
+
+async fn scan(manager: &Manager) -> import::Scanned {
+    let findings = manager.scan().await?;
+    let listing = aside(move || Listing::new(findings)).await;
+    let broken = || ConfigError::Usage("what was found cannot be listed".into());
+    listing.map(Arc::new).ok_or_else(broken)
 }
 
 async fn client(engine: &EngineHandle, server: &ServerName) -> Result<ClientHandle, Failure> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::action::{Action, Command, Edit};
+use super::action::{Action, Choice, Command, Edit};
 use super::key::{Code, Key};
 
 /// Where a key works.
@@ -134,6 +134,7 @@ pub const TABLE: &[Binding] = table! {
         Back "back" ["esc"] "back" "back: clear a filter, leave a pane"
         Find "find" ["ctrl-f", "f"] "find" "find a server or anything that it has, in all servers"
         Add "add" ["a"] "add" "add a server: it is tested, then saved"
+        Import "import" ["i"] "import" "copy servers from the config files of other tools"
         Undo "undo" ["u"] "undo" "take the last removal back"
         Mouse "mouse" ["m"] "mouse" "switch the mouse off and on"
         Help "help" ["?"] "help" "show all keys"
@@ -234,6 +235,8 @@ pub enum Context {
     Reader,
     /// The filter field: everything printable is text.
     Field,
+    /// What to import is chosen: `a` and `v` have a meaning there.
+    Choices,
     /// A question: `y`, or anything else.
     Question,
 }
@@ -346,8 +349,16 @@ impl Keymap {
             (Context::Reader, _) if key == Key::plain(Code::Char(' ')) => {
                 Action::Command(Command::PageDown)
             }
-            (Context::Deck | Context::Reader, Some(command)) => Action::Command(command),
-            (Context::Deck | Context::Reader, None) => Action::Nothing,
+            (Context::Choices, _) if key == Key::plain(Code::Char('a')) => {
+                Action::Choice(Choice::Source)
+            }
+            (Context::Choices, _) if key == Key::plain(Code::Char('v')) => {
+                Action::Choice(Choice::Variables)
+            }
+            (Context::Deck | Context::Reader | Context::Choices, Some(command)) => {
+                Action::Command(command)
+            }
+            (Context::Deck | Context::Reader | Context::Choices, None) => Action::Nothing,
             (Context::Field, _) => edit(key).map_or(Action::Nothing, Action::Edit),
             (Context::Question, _) => Action::Answer(key == Key::plain(Code::Char('y'))),
         }

@@ -10,13 +10,14 @@ use std::time::Instant;
 
 use ratatui::layout::Rect;
 
-use super::action::{Command, Edit, Effect};
+use super::action::{Choice, Command, Edit, Effect};
 use super::add::Add;
 use super::ask::{Answer, Ticket};
 use super::field::Field;
 use super::find::Find;
 use super::form::Form;
 use super::format::Clock;
+use super::import::Import;
 use super::keymap::{Context, HELP_LINES};
 use super::layout::{cover_area, help_area, inside};
 use super::log_in::LogIn;
@@ -34,13 +35,15 @@ pub enum Layer {
     Filter(Field),
     /// What is found in all servers.
     Find(Box<Find>),
+    /// What can be copied from other tools.
+    Import(Box<Import>),
     /// A document over the whole window.
     Reader(Box<Reader>),
     /// The fields of a template or a prompt.
     Form(Box<Form>),
     /// The fields of a new server.
     Add(Box<Add>),
-    /// The field for what is looked for in the reader below.
+    /// The field for what is looked for in the reader or the import below.
     Search(Field),
     /// The field for the name of a file.
     Save(Save),
@@ -69,6 +72,7 @@ impl Layer {
     pub const fn context(&self) -> Context {
         match self {
             Self::Help(_) => Context::Deck,
+            Self::Import(import) => import.context(),
             Self::Reader(_) => Context::Reader,
             Self::Filter(_)
             | Self::Find(_)
@@ -84,7 +88,7 @@ impl Layer {
     /// Whether nothing of the panes is seen beside it.
     #[must_use]
     pub const fn covers(&self) -> bool {
-        matches!(self, Self::Find(_) | Self::Reader(_))
+        matches!(self, Self::Find(_) | Self::Import(_) | Self::Reader(_))
     }
 
     /// Whether the footer is where its text is typed, or how it is answered.
@@ -97,6 +101,7 @@ impl Layer {
             | Self::Save(_)
             | Self::LogIn(_)
             | Self::Question(_) => true,
+            Self::Import(import) => matches!(import.context(), Context::Question),
             Self::Reader(_) | Self::Form(_) | Self::Add(_) | Self::Help(_) => false,
         }
     }
@@ -106,7 +111,7 @@ impl Layer {
         match command {
             Command::Suspend => return Reply::Stay(Some(Effect::Suspend)),
             Command::Mouse => return Reply::Stay(Some(update::switch_mouse(model))),
-            Command::Quit => return Reply::Close(None),
+            Command::Quit if !self.must_stay() => return Reply::Close(None),
             Command::Help if !matches!(self, Self::Help(_)) => {
                 return Reply::Open(Self::Help(0), None);
             }
@@ -114,6 +119,7 @@ impl Layer {
         }
         match self {
             Self::Help(offset) => help(model, offset, command),
+            Self::Import(import) => import.command(model, command),
             Self::Reader(reader) => reader.command(model, command, clock),
             Self::Filter(_)
             | Self::Find(_)
@@ -123,6 +129,18 @@ impl Layer {
             | Self::Save(_)
             | Self::LogIn(_)
             | Self::Question(_) => Reply::Stay(None),
+        }
+    }
+
+    /// Whether it has to be seen to its end.
+    const fn must_stay(&self) -> bool {
+        matches!(self, Self::Import(import) if import.must_stay())
+    }
+
+    /// A key that works only where one chooses what to import.
+    pub fn choice(&mut self, model: &mut Model, choice: Choice) {
+        if let Self::Import(import) = self {
+            import.choice(model, choice);
         }
     }
 
@@ -142,14 +160,17 @@ impl Layer {
             Self::Search(field) => search(model, field, edit),
             Self::Save(save) => save.edit(edit),
             Self::LogIn(log_in) => log_in.edit(model, edit),
-            Self::Reader(_) | Self::Help(_) | Self::Question(_) => Reply::Stay(None),
+            Self::Import(_) | Self::Reader(_) | Self::Help(_) | Self::Question(_) => {
+                Reply::Stay(None)
+            }
         }
     }
 
     /// The answer to a question.
     #[must_use]
-    pub fn answer(&self, yes: bool) -> Reply {
+    pub fn answer(&mut self, model: &mut Model, yes: bool) -> Reply {
         match self {
+            Self::Import(import) => import.answer(model, yes),
             Self::Question(question) => Reply::Close(yes.then(|| question.effect())),
             Self::Filter(_)
             | Self::Find(_)
@@ -178,6 +199,10 @@ impl Layer {
                 add.click(state, window, at);
                 Reply::Stay(None)
             }
+            Self::Import(import) => {
+                import.click(model, window, at);
+                Reply::Stay(None)
+            }
             Self::Filter(_)
             | Self::Find(_)
             | Self::Search(_)
@@ -201,6 +226,7 @@ impl Layer {
             Self::Help(offset) => *offset = offset.saturating_add_signed(rows),
             Self::Reader(reader) => reader.scroll(rows),
             Self::Find(find) => find.step(rows),
+            Self::Import(import) => import.scroll(rows),
             Self::Form(form) => form.scroll(rows),
             Self::Filter(_) => return false,
             Self::Add(_) | Self::Search(_) | Self::Save(_) | Self::LogIn(_) | Self::Question(_) => {
@@ -217,6 +243,7 @@ impl Layer {
                 *offset = (*offset).min(HELP_LINES.saturating_sub(height));
             }
             Self::Reader(reader) => reader.settle(window),
+            Self::Import(import) => import.settle(window),
             Self::Find(find) => {
                 // Below the titles of the columns.
                 let rows = inside(cover_area(window)).height.saturating_sub(1);
@@ -238,6 +265,7 @@ impl Layer {
         match self {
             Self::Reader(reader) => reader.awaits(ticket),
             Self::Find(find) => find.awaits(ticket),
+            Self::Import(import) => import.awaits(ticket),
             Self::Form(form) => form.awaits(ticket),
             Self::Add(add) => add.awaits(ticket),
             Self::Filter(_)
@@ -254,6 +282,7 @@ impl Layer {
         match self {
             Self::Reader(reader) => reader.take(answer),
             Self::Find(find) => return find.take(answer),
+            Self::Import(import) => import.take(answer),
             Self::Form(form) => form.take(answer),
             Self::Add(add) => return add.take(model, answer),
             Self::Filter(_)
@@ -274,6 +303,7 @@ impl Layer {
             Self::Add(add) => add.next_change(clock),
             Self::Filter(_)
             | Self::Find(_)
+            | Self::Import(_)
             | Self::Form(_)
             | Self::Search(_)
             | Self::Save(_)
@@ -292,7 +322,7 @@ pub fn renew_top(model: &mut Model, state: &AppState) -> Option<Effect> {
     })
 }
 
-/// What is typed is looked for at once, in the reader below.
+/// What is typed is looked for at once, in the reader or the import below.
 fn search(model: &mut Model, field: &mut Field, edit: &Edit) -> Reply {
     field.apply(edit);
     let needle = match edit {
@@ -302,6 +332,10 @@ fn search(model: &mut Model, field: &mut Field, edit: &Edit) -> Reply {
     let effect = with_top(model, |layer, model| {
         Reply::Stay(match layer {
             Layer::Reader(reader) => reader.search(model, needle),
+            Layer::Import(import) => {
+                import.filter(needle);
+                None
+            }
             _ => None,
         })
     });

@@ -20,6 +20,7 @@ pub mod format;
 #[cfg(test)]
 mod harness;
 pub mod headline;
+pub mod import;
 pub mod key;
 pub mod keymap;
 pub mod layer;
@@ -292,7 +293,7 @@ impl Deck {
             }
             Input::Paste(text) => match context(&self.model) {
                 Context::Field => self.act(event::pasted(&text)),
-                Context::Deck | Context::Reader | Context::Question => Ok(None),
+                Context::Deck | Context::Reader | Context::Choices | Context::Question => Ok(None),
             },
             Input::Action(action) => self.act(action),
             Input::Resized => {

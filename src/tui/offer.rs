@@ -20,7 +20,7 @@ pub fn commands(model: &Model, state: &AppState) -> Vec<Command> {
 /// What one would do in the pane, as if everything worked.
 const fn usual(model: &Model, server: Option<&ServerSnapshot>) -> &'static [Command] {
     match (model.focus, server, model.tab) {
-        (Pane::Servers, None, _) => &[Command::Add, Command::Back],
+        (Pane::Servers, None, _) => &[Command::Import, Command::Add, Command::Back],
         (Pane::Servers, Some(server), _) => match server.status {
             Status::Untrusted => &[
                 Command::Trust,
@@ -62,6 +62,7 @@ const fn usual(model: &Model, server: Option<&ServerSnapshot>) -> &'static [Comm
                 Command::Add,
                 Command::Reconnect,
                 Command::Edit,
+                Command::Import,
                 Command::Sort,
                 Command::NextPane,
                 Command::RefreshAll,

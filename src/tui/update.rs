@@ -7,6 +7,7 @@ use super::add::Add;
 use super::field::Field;
 use super::find::Find;
 use super::format::{self, Clock};
+use super::import::Import;
 use super::keymap::Context;
 use super::layer::{Layer, Reply, renew_top, take_answer, with_top};
 use super::layout::Pane;
@@ -56,7 +57,14 @@ fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> 
         }
         Action::Answer(yes) => {
             model.notice = None;
-            return with_top(model, |layer, _| layer.answer(yes));
+            return with_top(model, |layer, model| layer.answer(model, yes));
+        }
+        Action::Choice(choice) => {
+            model.notice = None;
+            return with_top(model, |layer, model| {
+                layer.choice(model, choice);
+                Reply::Stay(None)
+            });
         }
         Action::Nothing => model.notice = None,
         Action::Click(x, y) => return mouse::click(model, state, x, y),
@@ -132,6 +140,11 @@ fn deck_command(
         Command::Add => {
             let add = Add::new(model);
             model.layers.push(Layer::Add(Box::new(add)));
+        }
+        Command::Import => {
+            let (import, effect) = Import::asking(model);
+            model.layers.push(Layer::Import(Box::new(import)));
+            return Some(effect);
         }
         Command::Toggle
         | Command::Remove

@@ -297,6 +297,10 @@ fn promises(command: Command) -> Vec<(Vec<At>, Promise)> {
         Command::Add => all(anywhere, |_, after, _| {
             matches!(after.model.layers.top(), Some(Layer::Add(_)))
         }),
+        Command::Import => all(anywhere, |_, after, effect| {
+            matches!(after.model.layers.top(), Some(Layer::Import(_)))
+                && matches!(effect, Some(Effect::Ask(_, Ask::Scan)))
+        }),
         Command::Undo => all(anywhere, |_, _, effect| effect == Some(&Effect::Undo)),
         Command::Sort => all(anywhere, |before, after, _| {
             before.model.servers.sort() == Sort::Config
@@ -438,6 +442,7 @@ fn backs() -> Vec<(Vec<At>, Promise)> {
                 At::Help(""),
                 At::Panes("/"),
                 At::Panes("f"),
+                At::Panes("i"),
                 At::Panes("tab 2 enter"),
             ],
             |_, after, _| after.model.layers.is_empty(),

@@ -127,7 +127,7 @@ pub struct Import {
 }
 
 /// A server as it would stand in a file of ours.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// Its name.
     pub name: ServerName,

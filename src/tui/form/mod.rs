@@ -437,7 +437,12 @@ impl Form {
                 let typed = self.blanks.get(self.focus).map(|blank| blank.field.text());
                 self.suggestions.take(answer, typed.unwrap_or_default());
             }
-            Answer::Read(_) | Answer::Found(_) | Answer::Hits(_) | Answer::Added(_) => {}
+            Answer::Read(_)
+            | Answer::Found(_)
+            | Answer::Hits(_)
+            | Answer::Added(_)
+            | Answer::Scanned(_)
+            | Answer::Imported(_) => {}
         }
     }
 }

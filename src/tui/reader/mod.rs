@@ -416,7 +416,11 @@ impl Reader {
                 self.room = Room::default();
             }
             Answer::Read(Err(failure)) => self.stage = Stage::Failed(failure),
-            Answer::Hits(_) | Answer::Completed(_) | Answer::Added(_) => {}
+            Answer::Hits(_)
+            | Answer::Scanned(_)
+            | Answer::Imported(_)
+            | Answer::Completed(_)
+            | Answer::Added(_) => {}
             Answer::Found(lines) => {
                 if let Some(shown) = self.shown_mut() {
                     shown.ticket = None;

@@ -11,6 +11,7 @@ use crate::tui::add::Offer;
 use crate::tui::field::Field;
 use crate::tui::form::Form;
 use crate::tui::format;
+use crate::tui::import::{Import, Stage as Importing};
 use crate::tui::keymap::binding;
 use crate::tui::layer::Layer;
 use crate::tui::layout::Pane;
@@ -47,6 +48,7 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
                 &answers,
             ));
         }
+        Some(Layer::Import(import)) => import_keys(buffer, view, area, import),
         Some(Layer::Reader(reader)) => named(buffer, view, area, &reader.commands()),
         Some(Layer::Search(field)) => return Some(search(buffer, view, area, field)),
         Some(Layer::Form(form)) => keys(buffer, view, area, &form_keys(form)),
@@ -70,9 +72,7 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
             Stage::Failed(_) => keys(buffer, view, area, &[("Esc", "close")]),
         },
         Some(Layer::Help(_)) => hints(buffer, view, area, &[Command::Up, Command::Back]),
-        Some(Layer::Question(_)) => {
-            keys(buffer, view, area, &[("y", "yes"), ("any other key", "no")]);
-        }
+        Some(Layer::Question(_)) => keys(buffer, view, area, &YES_OR_NO),
     }
     None
 }
@@ -85,6 +85,45 @@ pub fn hint(buffer: &mut Buffer, view: &ViewModel<'_>) {
     let text =
         "The built-in demo. Your own servers: mcpdeck add NAME -- COMMAND, or mcpdeck import";
     paint::put(buffer, paint::skip(areas.hint, 1), text, view.theme.accent);
+}
+
+/// How a question is answered.
+const YES_OR_NO: [(&str, &str); 2] = [("y", "yes"), ("any other key", "no")];
+
+/// The keys of the import: those of the key map in its words, and two that work there alone.
+fn import_keys(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, import: &Import) {
+    let key = |command: Command, words: &str| {
+        let key = view.keymap.shown(command)?;
+        Some((key, words.to_owned()))
+    };
+    let fixed = |key: &str, words: &str| Some((key.to_owned(), words.to_owned()));
+    let hints = match &import.stage {
+        Importing::Asking(_) => return keys(buffer, view, area, &YES_OR_NO),
+        Importing::Copying(..) => return,
+        Importing::Choosing(choices) if !choices.listing.is_empty() => {
+            let secrets = choices.listing.has_secrets;
+            let variables = if choices.to_variables {
+                "secrets as they are"
+            } else {
+                "variables for secrets"
+            };
+            vec![
+                key(Command::Toggle, "choose"),
+                key(Command::Open, "import"),
+                fixed("a", "all of the file"),
+                fixed("v", variables).filter(|_| secrets),
+                key(Command::Back, "back"),
+                key(Command::Filter, "filter"),
+                key(Command::Refresh, "scan again"),
+            ]
+        }
+        Importing::Scanning(_) => vec![key(Command::Back, "back")],
+        Importing::Choosing(_) | Importing::Broken(_) | Importing::Done(_) => vec![
+            key(Command::Back, "back"),
+            key(Command::Refresh, "scan again"),
+        ],
+    };
+    fitted(buffer, view, area, hints.into_iter().flatten());
 }
 
 /// The keys of a form. Of a text field they are the same for everyone.
@@ -158,12 +197,25 @@ fn named(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, commands: &[(Com
         };
         Some((key, (*words).to_owned()))
     };
+    fitted(buffer, view, area, commands.iter().filter_map(shown));
+}
+
+/// Keys and what they do, as many as there is room for. Help and quit always fit.
+fn fitted(
+    buffer: &mut Buffer,
+    view: &ViewModel<'_>,
+    area: Rect,
+    hints: impl Iterator<Item = (String, String)>,
+) {
+    let shown = |(command, words): &(Command, &str)| {
+        Some((view.keymap.shown(*command)?, (*words).to_owned()))
+    };
     let always = [Command::Help, Command::Quit].map(in_words);
     let always: Vec<(String, String)> = always.iter().filter_map(shown).collect();
     let width = |hint: &(String, String)| text::width(&hint.0) + text::width(&hint.1) + 3;
     let mut room = usize::from(area.width).saturating_sub(always.iter().map(width).sum());
     let mut chosen: Vec<(String, String)> = Vec::new();
-    for hint in commands.iter().filter_map(shown) {
+    for hint in hints {
         if width(&hint) > room {
             break;
         }
@@ -212,10 +264,15 @@ fn filter(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, field: &Field) 
     input(buffer, view, area, "/", field, &count, &answers)
 }
 
-/// The field for what is looked for in the reader.
+/// The field for what is looked for in the reader or the import.
 fn search(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, field: &Field) -> (u16, u16) {
     let answers = [("Enter", "keep"), ("Esc", "clear")];
-    input(buffer, view, area, "/", field, "", &answers)
+    let left = view.model.layers.seen().find_map(|layer| match layer {
+        Layer::Import(import) => Some(import.left()),
+        _ => None,
+    });
+    let remark = left.unwrap_or_default();
+    input(buffer, view, area, "/", field, &remark, &answers)
 }
 
 /// A text field with a word before it, a remark behind it, and its keys.

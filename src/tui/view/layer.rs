@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 
-use super::{find, form, help, log_in, question, reader};
+use super::{find, form, help, import, log_in, question, reader};
 use crate::tui::layer::Layer;
 use crate::tui::view_model::ViewModel;
 
@@ -16,6 +16,7 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, layer: &Layer) -> Option<
         }
         Layer::Filter(_) | Layer::Search(_) | Layer::Save(_) => {}
         Layer::Find(found) => find::draw(buffer, view, found),
+        Layer::Import(import) => import::draw(buffer, view, import),
         Layer::Reader(reader) => reader::draw(buffer, view, reader),
         Layer::Help(offset) => help::draw(buffer, view, *offset),
         Layer::LogIn(log_in) => log_in::draw(buffer, view, log_in),

@@ -10,6 +10,7 @@ mod footer;
 mod form;
 mod header;
 mod help;
+mod import;
 mod layer;
 mod listing;
 mod log_in;

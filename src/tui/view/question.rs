@@ -15,11 +15,16 @@ use crate::tui::wrap::wrap;
 
 /// Draws the question in the middle of the window.
 pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, question: &Question) {
+    let (title, lines) = words(question);
+    ask(buffer, view, title, &lines);
+}
+
+/// Draws a question of the words in the middle of the window.
+pub fn ask(buffer: &mut Buffer, view: &ViewModel<'_>, title: &str, lines: &[String]) {
     let Some(areas) = view.areas else {
         return;
     };
     let theme = view.theme;
-    let (title, lines) = words(question);
     let columns = areas.window.width.saturating_sub(4).min(64);
     let most = usize::from(areas.window.height.saturating_sub(4)).max(1);
     let mut text = wrap(&lines.join("\n"), usize::from(columns - 4), most + 1);
