@@ -270,7 +270,7 @@ fn copy(
     if how.dry_run {
         return copied;
     }
-    match write(&file, &change, &request.environment) {
+    match write(&file, &change, request) {
         Ok(Outcome::Written { .. } | Outcome::Unchanged) => copied,
         Ok(Outcome::ThisRunOnly { reason }) => Copied::Failed(reason),
         Err(error) => Copied::Failed(error.to_string().into()),
@@ -296,6 +296,9 @@ impl Ours {
             }
         }
         files.retain(|file| file.format == Format::Ours);
+        for file in &files {
+            request.checked(&file.keys)?;
+        }
         Ok(Self(merge(&files, precedence).entries))
     }
 

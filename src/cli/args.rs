@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 
 use super::command::Command;
-use crate::config::parse_duration;
+use crate::config::{ConfigProblem, KeyCheck, Keys, parse_duration};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,6 +35,13 @@ pub struct Args {
     /// Start this command as the only server
     #[arg(last = true, value_name = "COMMAND")]
     pub server_command: Vec<String>,
+    /// What checks the key lists of config files; see [`Args::read`].
+    #[arg(skip = no_check as KeyCheck)]
+    pub check_keys: KeyCheck,
+}
+
+const fn no_check(_: &Keys) -> Option<ConfigProblem> {
+    None
 }
 
 /// Options that stand before or after the command.
@@ -113,13 +120,14 @@ enum Rest {
 
 impl Args {
     /// Reads a command line, the program's name first. Options that may be repeated add up,
-    /// wherever they stand.
+    /// wherever they stand. What is wrong with key lists the deck alone knows.
     ///
     /// # Errors
     ///
     /// What is to be printed, and the exit code, also for `--help` and `--version`.
-    pub fn read(line: &[OsString]) -> Result<Self, clap::Error> {
+    pub fn read(line: &[OsString], check_keys: KeyCheck) -> Result<Self, clap::Error> {
         let mut args = Self::try_parse_from(line)?;
+        args.check_keys = check_keys;
         // Of a global option clap keeps what stands behind the command, and drops what stands in
         // front of it.
         let Some((program, [first, ..])) = line.split_first() else {
@@ -175,7 +183,7 @@ mod tests {
     fn global_options_stand_before_or_after_the_command() {
         let check = |line: &str| {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            let args = Args::read(&words).unwrap();
+            let args = Args::read(&words, |_| None).unwrap();
             assert!(args.global.json, "{line}");
             assert_eq!(args.global.server, ["a", "b"], "{line}");
             assert_eq!(args.server_command(), ["c", "--json"], "{line}");

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use super::args::Args;
 use super::command::What;
 use super::exit::Exit;
+use super::hint;
 use super::output;
 use super::run::{
     complain, complain_untrusted, hint_if_empty, prepare, printing, settled, with_engine,
@@ -69,9 +70,16 @@ fn print(how: How, state: &AppState, what: What) -> anyhow::Result<Exit> {
     output::quiet_if_closed(printed)?;
     if !how.json {
         for (server, error) in all_errors(state) {
+            let hint = (error.failure.kind == FailureKind::Auth).then(|| hint::log_in(server));
             // The table of servers has the connection's error already.
-            if what != What::Servers || error.method.is_some() {
-                complain(&error_line(server, error));
+            let is_shown = what == What::Servers && error.method.is_none();
+            match (is_shown, hint) {
+                (false, None) => complain(&error_line(server, error)),
+                (false, Some(hint)) => {
+                    complain(&format!("{}; {hint}", error_line(server, error)));
+                }
+                (true, Some(hint)) if !how.quiet => complain(&format!("{}: {hint}", server.name)),
+                (true, _) => {}
             }
         }
     }

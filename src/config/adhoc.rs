@@ -45,6 +45,7 @@ pub fn adhoc(given: &AdHoc<'_>, environment: &Environment) -> Result<Entry, Conf
     };
     Ok(Entry {
         name: ServerName::display_of(&name),
+        transport: definition.transport_kind(),
         definition: Ok(definition),
         enabled: true,
         trusted: true,

@@ -16,7 +16,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 pub use screen::{Contents, cell, contents, fit, fit_middle, fit_with, readable, visible, width};
 
-pub use shell::{command_line, shell_word};
+pub use shell::{command_line, literal_word, shell_word};
 
 use escape::{Piece, Pieces};
 
