@@ -225,7 +225,7 @@ impl Reading<'_> {
 
     /// The line of the range, from 1.
     pub(super) fn line(&self, range: &Range<usize>) -> usize {
-        self.source.place(range).line
+        self.source.line(range.start)
     }
 
     /// The entry of the pair.
