@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 
 use super::command::Command;
-use crate::config::{ConfigProblem, KeyCheck, Keys, parse_duration};
+use crate::config::{ConfigProblem, KeyCheck, Keys, nearest, parse_duration};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,6 +47,7 @@ const fn no_check(_: &Keys) -> Option<ConfigProblem> {
 
 /// Options that stand before or after the command.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line, and they do not depend on each other"
@@ -126,7 +128,10 @@ impl Args {
     ///
     /// What is to be printed, and the exit code, also for `--help` and `--version`.
     pub fn read(line: &[OsString], check_keys: KeyCheck) -> Result<Self, clap::Error> {
-        let mut args = Self::try_parse_from(line)?;
+        let mut args = Self::try_parse_from(line).map_err(|error| match error.kind() {
+            ErrorKind::UnknownArgument => unknown_command(line).unwrap_or(error),
+            _ => error,
+        })?;
         args.check_keys = check_keys;
         // Of a global option clap keeps what stands behind the command, and drops what stands in
         // front of it.
@@ -163,6 +168,27 @@ impl Args {
             None => &self.server_command,
         }
     }
+}
+
+/// Says that there is no such command, and which one may be meant, where that is what is wrong.
+fn unknown_command(line: &[OsString]) -> Option<clap::Error> {
+    let Rest::Words(words) = Before::try_parse_from(line).ok()?.rest?;
+    let word = words.first()?.to_str()?;
+    let mut command = Args::command();
+    let names: Vec<&str> = command
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .chain(["help"])
+        .collect();
+    if names.contains(&word) {
+        return None;
+    }
+    let meant = match nearest(word, names.iter().copied()) {
+        Some(near) => format!("; did you mean '{near}'?"),
+        None => format!("; commands: {}", names.join(", ")),
+    };
+    let message = format!("there is no command '{word}'{meant}");
+    Some(command.error(ErrorKind::InvalidSubcommand, message))
 }
 
 pub(super) fn duration(text: &str) -> Result<Duration, String> {

@@ -9,7 +9,7 @@ use super::exit::Exit;
 use super::hint;
 use super::output;
 use super::run::{
-    complain, complain_untrusted, hint_if_empty, prepare, printing, settled, with_engine,
+    complain, complain_untrusted, hint_if_empty, prepare, printing, quoted, settled, with_engine,
 };
 use crate::app::report::{all_errors, error_line};
 use crate::domain::{
@@ -48,14 +48,17 @@ pub struct How {
     pub json: bool,
     /// Without hints.
     pub quiet: bool,
+    /// Whether the servers were asked for by name.
+    pub named: bool,
 }
 
 impl How {
     /// What the command line says of it.
-    pub const fn new(args: &Args) -> Self {
+    pub fn new(args: &Args) -> Self {
         Self {
             json: args.global.json,
             quiet: args.global.quiet,
+            named: !args.global.server.is_empty(),
         }
     }
 }
@@ -84,7 +87,35 @@ fn print(how: How, state: &AppState, what: What) -> anyhow::Result<Exit> {
         }
     }
     say_untrusted(how, state);
+    if how.named && !how.quiet {
+        say_why_empty(state, what);
+    }
     Ok(judge(state))
+}
+
+/// Says why a server that was asked for by its name shows no row.
+fn say_why_empty(state: &AppState, what: What) {
+    for server in state.servers.iter().filter(|_| what != What::Servers) {
+        match (&server.status, what.method()) {
+            (Status::Disabled, _) => complain(&format!(
+                "{}: not started: it is disabled; switch it on with: mcpdeck enable {}",
+                server.name,
+                quoted(&server.name)
+            )),
+            (Status::Connected(session), Some(method)) => {
+                let needed = method.group().word();
+                if !session.capabilities.iter().any(|it| &**it == needed) {
+                    complain(&format!(
+                        "{}: it has no {}: it does not declare the capability {needed}",
+                        server.name,
+                        method.noun()
+                    ));
+                }
+            }
+            // An untrusted one has been told of, and so has one that failed.
+            _ => {}
+        }
+    }
 }
 
 /// Says which servers were not started because nobody approved them.

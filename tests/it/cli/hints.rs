@@ -83,3 +83,137 @@ fn a_broken_entry_with_a_url_is_no_command() {
         .collect();
     assert_eq!(transports, ["http", "sse", "stdio"]);
 }
+
+#[test]
+fn a_mistyped_word_is_told_with_the_nearest_that_there_is() {
+    let home = Home::new();
+    let check = |args: &[&str], expected: &str| {
+        let ran = home.run(args);
+        let stderr = ran.refused(2);
+        assert!(stderr.contains(expected), "{args:?}: {stderr}");
+    };
+    check(
+        &["chek"],
+        "there is no command 'chek'; did you mean 'check'?",
+    );
+    check(&["--json", "lsit", "all"], "did you mean 'list'?");
+    check(
+        &["frobnicate"],
+        "there is no command 'frobnicate'; commands: list, read, check",
+    );
+    check(&["config", "chek"], "'check'");
+    check(&["list", "tols"], "'tools'");
+    // A word too many is no command.
+    check(&["check", "chek"], "unexpected argument 'chek'");
+}
+
+#[test]
+fn a_check_of_nothing_says_so_and_what_to_do() {
+    let check = |text: &str, project: &str, expected: &str| {
+        let home = Home::new();
+        home.configure(&[text]);
+        home.write("work/.mcpdeck.toml", project);
+        for args in [&["check"][..], &["check", "--json"]] {
+            let ran = home.run(args);
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            assert!(ran.stderr.contains(expected), "{ran:?}");
+        }
+        assert_eq!(home.run(&["check", "--quiet"]).stderr, "");
+    };
+    let off = "[servers.a]\ncommand = 'x'\nenabled = false\n";
+    let untrusted = "[servers.b]\ncommand = 'x'\n";
+    check("", "", "nothing was checked: there are no servers");
+    check(
+        off,
+        "",
+        "nothing was checked: the only server is disabled; switch one on with: mcpdeck enable NAME",
+    );
+    check(
+        "",
+        untrusted,
+        "nothing was checked: the only server is untrusted; approve one with: mcpdeck trust NAME",
+    );
+    check(
+        off,
+        untrusted,
+        "nothing was checked: 1 disabled, 1 untrusted; ",
+    );
+    let home = Home::new();
+    home.configure(&[off, &home.table("s", &Script::legacy().sample())]);
+    assert_eq!(home.run(&["check"]).stderr, "");
+}
+
+#[test]
+fn a_listing_of_everything_says_what_each_row_is() {
+    let home = Home::new();
+    home.configure(&[&home.table("s", &Script::legacy().sample())]);
+    let ran = home.run(&["list", "all"]);
+    let rows: Vec<Vec<&str>> = ran
+        .text(0)
+        .lines()
+        .map(|row| row.split('\t').collect())
+        .collect();
+    let kinds: Vec<&str> = rows.iter().map(|row| row[3]).collect();
+    assert_eq!(kinds, ["resource", "template", "tool", "prompt"]);
+    assert!(rows.iter().all(|row| row[0] == "s"), "{ran:?}");
+    let ran = home.run_on_terminal(100, &["list", "all"]);
+    let header: Vec<&str> = ran
+        .text(0)
+        .lines()
+        .next()
+        .unwrap()
+        .split_whitespace()
+        .collect();
+    assert_eq!(header, ["SERVER", "URI", "OR", "NAME", "TITLE", "KIND"]);
+    // The others have three fields, as ever.
+    let ran = home.run(&["list", "tools"]);
+    assert_eq!(ran.text(0).trim_end().split('\t').count(), 3);
+}
+
+#[test]
+fn a_server_that_was_named_and_shows_nothing_says_why() {
+    let home = Home::new();
+    home.configure(&[
+        "[servers.off]\ncommand = 'x'\nenabled = false\n",
+        &home.table("tools", &Script::legacy().named("tools/list", &["t"])),
+    ]);
+    home.write("work/.mcpdeck.toml", "[servers.foreign]\ncommand = 'x'\n");
+    let check = |args: &[&str], expected: &str| {
+        let ran = home.run(args);
+        assert_eq!(ran.text(0), "", "{args:?}");
+        assert!(ran.stderr.contains(expected), "{args:?}: {ran:?}");
+        assert_eq!(home.run(&[args, &["--quiet"]].concat()).stderr, "");
+    };
+    check(
+        &["list", "tools", "--server", "off"],
+        "mcpdeck: off: not started: it is disabled; switch it on with: mcpdeck enable off\n",
+    );
+    check(
+        &["list", "tools", "--server", "foreign"],
+        "mcpdeck: foreign: not started",
+    );
+    check(
+        &["list", "prompts", "--server", "tools"],
+        "mcpdeck: tools: it has no prompts: it does not declare the capability prompts\n",
+    );
+    assert_eq!(home.run(&["list", "tools", "--server", "tools"]).stderr, "");
+    assert!(!home.run(&["list", "tools"]).stderr.contains("disabled"));
+}
+
+#[test]
+fn the_help_of_a_command_begins_with_its_own_options() {
+    let home = Home::new();
+    let help = home.run(&["import", "--help"]).text(0).to_owned();
+    let place = |word: &str| help.find(word).unwrap_or_else(|| panic!("{word}: {help}"));
+    let places = [
+        "\nOptions:",
+        "--replace",
+        "--dry-run",
+        "\nOptions of every command:",
+        "--config <PATH>",
+        "--timeout",
+        "\nA server given on the command line:",
+    ]
+    .map(place);
+    assert!(places.is_sorted(), "{help}");
+}
