@@ -29,10 +29,6 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let loaded = &prepared.loaded;
     let mut settings = loaded.settings.clone();
     settings.ascii |= args.global.ascii;
-    if let Some(problem) = wrong_keys(&loaded.keys) {
-        cli::complain(&problem.to_string());
-        return Ok(Exit::Usage);
-    }
     let keys = key_lists(&loaded.keys);
     let theme = match load_theme(&settings) {
         Ok(theme) => theme,
@@ -57,9 +53,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         servers,
     )?;
     let request = LoadRequest {
-        files: args.global.config.clone(),
-        settings_only: prepared.adhoc,
         environment: loaded.environment.clone(),
+        ..cli::load_request(args, prepared.adhoc)
     };
     let options = DeckOptions {
         settings,

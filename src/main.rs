@@ -14,7 +14,7 @@ use mcpdeck::{demo, telemetry};
 
 fn main() -> ExitCode {
     let line: Vec<OsString> = std::env::args_os().collect();
-    let args = Args::read(&line).unwrap_or_else(|error| error.exit());
+    let args = Args::read(&line, deck::wrong_keys).unwrap_or_else(|error| error.exit());
     let _log = telemetry::state_folder(|name| std::env::var_os(name))
         .and_then(|folder| telemetry::start(&folder));
     telemetry::log_panics();
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     let outcome = catch_unwind(AssertUnwindSafe(|| match &args.command {
         Some(Command::DemoServer) => serve_demo(),
         Some(Command::Serve { options, .. }) => serving::run(&args, options),
-        Some(_) => cli::run(&args, &deck::wrong_keys),
+        Some(_) => cli::run(&args),
         None => deck::run(&args),
     }))
     .unwrap_or(Ok(Exit::Internal));

@@ -20,13 +20,17 @@ use std::sync::Arc;
 
 use crate::config::theme::{self, ThemeFile};
 use crate::config::{
-    ConfigError, ConfigFile, Entry, Environment, FileInput, Format, IgnoredKey, Keys, Note,
-    Precedence, Role, io_reason, merge, read,
+    ConfigError, ConfigFile, Entry, Environment, FileInput, Format, IgnoredKey, KeyCheck, Keys,
+    Note, Precedence, Role, io_reason, merge, read,
 };
 use crate::domain::{ServerName, Settings};
 
-/// The project files of the working directory, the one that wins first.
-const PROJECT_FILES: [&str; 2] = [".mcpdeck.toml", ".mcp.json"];
+/// Our own project file of the working directory. It wins over [`FOREIGN_PROJECT_FILE`].
+const PROJECT_FILE: &str = ".mcpdeck.toml";
+
+/// The project file of the working directory that other tools have in common. It has servers and
+/// nothing else.
+const FOREIGN_PROJECT_FILE: &str = ".mcp.json";
 
 /// No config file is longer. `~/.claude.json` keeps whole histories and has megabytes.
 pub(super) const LONGEST_FILE: u64 = 64 << 20;
@@ -42,6 +46,8 @@ pub struct LoadRequest {
     pub files: Vec<PathBuf>,
     /// Whether servers are left out: an ad-hoc server takes only `[settings]` and `[keys]`.
     pub settings_only: bool,
+    /// What checks the key lists: a wrong one is an error of its file.
+    pub check_keys: KeyCheck,
     /// The environment of the process.
     pub environment: Environment,
 }
@@ -90,6 +96,13 @@ pub struct Loaded {
     pub write_path: Option<PathBuf>,
     /// The environment that the entries are resolved with.
     pub environment: Environment,
+}
+
+impl LoadRequest {
+    /// What is wrong with the key lists, if something is.
+    pub(super) fn checked(&self, keys: &Keys) -> Result<(), ConfigError> {
+        (self.check_keys)(keys).map_or(Ok(()), |problem| Err(problem.into()))
+    }
 }
 
 impl Loaded {
@@ -159,12 +172,16 @@ pub fn load(request: &LoadRequest) -> Result<Loaded, ConfigError> {
     for (path, role) in &wanted {
         files.extend(read_one(path, *role, environment)?);
     }
+    for file in &files {
+        request.checked(&file.keys)?;
+    }
     if request.settings_only {
         for file in &mut files {
             file.entries.clear();
         }
     }
     let merged = merge(&files, precedence);
+    request.checked(&merged.keys)?;
     let last_named = files
         .iter()
         .rfind(|file| file.role == Role::Named && file.format == Format::Ours)
@@ -245,7 +262,7 @@ pub fn write_path(request: &LoadRequest) -> Option<PathBuf> {
 fn wanted_files(request: &LoadRequest) -> (Vec<(PathBuf, Role)>, Precedence) {
     let named = named_files(request);
     if named.is_empty() {
-        (default_files(&request.environment), Precedence::FirstWins)
+        (default_files(request), Precedence::FirstWins)
     } else {
         let named = named.into_iter().map(|path| (path, Role::Named));
         (named.collect(), Precedence::LastWins)
@@ -264,9 +281,12 @@ fn named_files(request: &LoadRequest) -> Vec<PathBuf> {
     }
 }
 
-fn default_files(environment: &Environment) -> Vec<(PathBuf, Role)> {
+fn default_files(request: &LoadRequest) -> Vec<(PathBuf, Role)> {
+    let environment = &request.environment;
     let user = default_path(environment).map(|path| (path, Role::User));
-    let project = PROJECT_FILES.map(|name| (environment.cwd().join(name), Role::Project));
+    let foreign = (!request.settings_only).then_some(FOREIGN_PROJECT_FILE);
+    let project = std::iter::once(PROJECT_FILE).chain(foreign);
+    let project = project.map(|name| (environment.cwd().join(name), Role::Project));
     user.into_iter().chain(project).collect()
 }
 
@@ -395,6 +415,7 @@ mod tests {
             LoadRequest {
                 files: files.iter().map(PathBuf::from).collect(),
                 settings_only: false,
+                check_keys: |_| None,
                 environment: Environment::new(variables, Some(self.path("home")), self.path("cwd")),
             }
         }

@@ -37,7 +37,7 @@ impl Definition {
     pub fn of_entry(entry: Arc<Entry>, environment: Arc<Environment>) -> Self {
         Self {
             name: entry.name.clone(),
-            transport: entry.transport_kind(),
+            transport: entry.transport,
             target: entry
                 .definition
                 .as_ref()
@@ -67,6 +67,25 @@ impl Definition {
             (Resolve::Ready(one), Resolve::Ready(two)) => one == two,
             _ => false,
         }
+    }
+
+    /// The URL, whatever else of the definition is missing; `None` for a command.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the definition or the URL: kind `config`.
+    pub fn url(&self) -> Result<Option<String>, Failure> {
+        let config = match &self.config {
+            Resolve::Entry(entry, environment) => {
+                let url = config::resolve_url(entry, environment);
+                return url.map_err(|problem| problem.to_failure());
+            }
+            Resolve::Ready(_) | Resolve::Lazy(_) => self.config.get()?,
+        };
+        Ok(match &config.transport {
+            TransportConfig::Http(http) => Some(http.url.clone()),
+            TransportConfig::Stdio(_) => None,
+        })
     }
 
     /// The finished configuration, for an engine of this face.

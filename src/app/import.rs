@@ -3,6 +3,7 @@
 //!
 //! Everything here blocks, as in [`config_store`](super::config_store).
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -219,15 +220,18 @@ pub fn apply(
     let target = write_path(request).ok_or_else(|| {
         ConfigError::Usage("there is no home folder; name a file with --config".into())
     })?;
-    let mut done: Vec<(ServerName, Copied)> = Vec::with_capacity(chosen.len());
-    for (index, candidate) in chosen.iter().enumerate() {
-        if done.iter().any(|(name, _)| *name == candidate.name) {
+    let mut by_name: HashMap<&ServerName, Vec<&Candidate>> = HashMap::new();
+    for candidate in chosen {
+        by_name.entry(&candidate.name).or_default().push(candidate);
+    }
+    let mut done: Vec<(ServerName, Copied)> = Vec::with_capacity(by_name.len());
+    for candidate in chosen {
+        // Each name once, at its first place.
+        let Some(all) = by_name.remove(&candidate.name) else {
             continue;
-        }
-        let twice = chosen[index..].iter().any(|other| {
-            other.name == candidate.name && !same(&other.definition, &candidate.definition)
-        });
-        let copied = if twice {
+        };
+        let is_other = |other: &&Candidate| !same(&other.definition, &candidate.definition);
+        let copied = if all.iter().skip(1).any(is_other) {
             Copied::Ambiguous
         } else {
             copy(candidate, how, &target, &ours, request)
@@ -284,7 +288,7 @@ fn copy(
     if how.dry_run {
         return copied;
     }
-    match write(&file, &change, &request.environment) {
+    match write(&file, &change, request) {
         Ok(Outcome::Written { .. } | Outcome::Unchanged) => copied,
         Ok(Outcome::ThisRunOnly { reason }) => Copied::Failed(reason),
         Err(error) => Copied::Failed(error.to_string().into()),
@@ -292,7 +296,7 @@ fn copy(
 }
 
 /// What our own files define.
-struct Ours(Vec<Entry>);
+struct Ours(HashMap<ServerName, Entry>);
 
 impl Ours {
     fn read(request: &LoadRequest) -> Result<Self, ConfigError> {
@@ -310,11 +314,17 @@ impl Ours {
             }
         }
         files.retain(|file| file.format == Format::Ours);
-        Ok(Self(merge(&files, precedence).entries))
+        for file in &files {
+            request.checked(&file.keys)?;
+        }
+        let entries = merge(&files, precedence).entries.into_iter();
+        Ok(Self(
+            entries.map(|entry| (entry.name.clone(), entry)).collect(),
+        ))
     }
 
     fn of(&self, name: &ServerName) -> Option<&Entry> {
-        self.0.iter().find(|entry| entry.name == *name)
+        self.0.get(name)
     }
 
     fn file(&self, name: &ServerName) -> Option<Arc<Path>> {

@@ -225,9 +225,8 @@ impl Manager {
         let Some((file, removed)) = removal.cut else {
             return Some(good(format!("{name} is back")));
         };
-        let environment = Arc::clone(&self.files.environment);
-        let path = Arc::clone(&file);
-        let written = blocking(move || apply(&path, &Edit::Insert(removed), &environment)).await;
+        let (request, path) = (self.files.request.clone(), Arc::clone(&file));
+        let written = blocking(move || apply(&path, &Edit::Insert(removed), &request)).await;
         Some(match written {
             Ok(Outcome::Written { .. } | Outcome::Unchanged) => {
                 good(format!("{name} is back in {}", file.display()))
@@ -267,8 +266,8 @@ impl Manager {
                 reason: format!("{} is another tool's file", origin.file.display()).into(),
             });
         }
-        let (file, environment) = (origin.file.clone(), Arc::clone(&self.files.environment));
-        blocking(move || apply(&file, &change, &environment)).await
+        let (file, request) = (origin.file.clone(), self.files.request.clone());
+        blocking(move || apply(&file, &change, &request)).await
     }
 
     fn asked(&self) -> std::sync::MutexGuard<'_, Option<Definition>> {

@@ -147,7 +147,7 @@ pub fn all_errors(state: &AppState) -> impl Iterator<Item = (&ServerSnapshot, &D
         .flat_map(|server| server.errors.iter().map(|error| (&**server, error)))
 }
 
-/// Says a failure on one line, with what to do next where the message does not say it.
+/// Says a failure on one line.
 #[must_use]
 pub fn error_line(server: &ServerSnapshot, error: &DiscoveryError) -> String {
     let failure = &error.failure;

@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 
 use super::command::Command;
-use crate::config::parse_duration;
+use crate::config::{ConfigProblem, KeyCheck, Keys, nearest, parse_duration};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,10 +36,18 @@ pub struct Args {
     /// Start this command as the only server
     #[arg(last = true, value_name = "COMMAND")]
     pub server_command: Vec<String>,
+    /// What checks the key lists of config files; see [`Args::read`].
+    #[arg(skip = no_check as KeyCheck)]
+    pub check_keys: KeyCheck,
+}
+
+const fn no_check(_: &Keys) -> Option<ConfigProblem> {
+    None
 }
 
 /// Options that stand before or after the command.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line, and they do not depend on each other"
@@ -113,13 +122,17 @@ enum Rest {
 
 impl Args {
     /// Reads a command line, the program's name first. Options that may be repeated add up,
-    /// wherever they stand.
+    /// wherever they stand. What is wrong with key lists the deck alone knows.
     ///
     /// # Errors
     ///
     /// What is to be printed, and the exit code, also for `--help` and `--version`.
-    pub fn read(line: &[OsString]) -> Result<Self, clap::Error> {
-        let mut args = Self::try_parse_from(line)?;
+    pub fn read(line: &[OsString], check_keys: KeyCheck) -> Result<Self, clap::Error> {
+        let mut args = Self::try_parse_from(line).map_err(|error| match error.kind() {
+            ErrorKind::UnknownArgument => unknown_command(line).unwrap_or(error),
+            _ => error,
+        })?;
+        args.check_keys = check_keys;
         // Of a global option clap keeps what stands behind the command, and drops what stands in
         // front of it.
         let Some((program, [first, ..])) = line.split_first() else {
@@ -157,6 +170,27 @@ impl Args {
     }
 }
 
+/// Says that there is no such command, and which one may be meant, where that is what is wrong.
+fn unknown_command(line: &[OsString]) -> Option<clap::Error> {
+    let Rest::Words(words) = Before::try_parse_from(line).ok()?.rest?;
+    let word = words.first()?.to_str()?;
+    let mut command = Args::command();
+    let names: Vec<&str> = command
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .chain(["help"])
+        .collect();
+    if names.contains(&word) {
+        return None;
+    }
+    let meant = match nearest(word, names.iter().copied()) {
+        Some(near) => format!("; did you mean '{near}'?"),
+        None => format!("; commands: {}", names.join(", ")),
+    };
+    let message = format!("there is no command '{word}'{meant}");
+    Some(command.error(ErrorKind::InvalidSubcommand, message))
+}
+
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).ok_or_else(|| "expected a duration like 10s, 250ms or 2m".to_owned())
 }
@@ -175,7 +209,7 @@ mod tests {
     fn global_options_stand_before_or_after_the_command() {
         let check = |line: &str| {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            let args = Args::read(&words).unwrap();
+            let args = Args::read(&words, |_| None).unwrap();
             assert!(args.global.json, "{line}");
             assert_eq!(args.global.server, ["a", "b"], "{line}");
             assert_eq!(args.server_command(), ["c", "--json"], "{line}");

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -35,6 +36,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let how = How::new(args);
     hint_if_empty(args, &prepared);
     if prepared.definitions.is_empty() {
+        if !how.quiet {
+            complain("nothing was checked: there are no servers");
+        }
         return print(how, &AppState::default(), &Times::new());
     }
     let servers = prepared.definitions.len();
@@ -100,7 +104,44 @@ fn print(how: How, state: &AppState, times: &Times) -> anyhow::Result<Exit> {
         }
     }
     say_untrusted(how, state);
+    if let (false, Some(why)) = (how.quiet, nothing_checked(state)) {
+        complain(&format!("nothing was checked: {why}"));
+    }
     Ok(judge(state))
+}
+
+/// Why no server was connected to, and what to do, where none was. Without any server at all that
+/// has been said.
+fn nothing_checked(state: &AppState) -> Option<String> {
+    let count = |status: &Status| {
+        let same = |server: &&Arc<ServerSnapshot>| server.status == *status;
+        state.servers.iter().filter(same).count()
+    };
+    let (off, untrusted) = (count(&Status::Disabled), count(&Status::Untrusted));
+    if off + untrusted < state.servers.len() {
+        return None;
+    }
+    let all = |count: usize| {
+        if count == 1 {
+            "the only server is"
+        } else {
+            "all servers are"
+        }
+    };
+    match (off, untrusted) {
+        (0, 0) => None,
+        (off, 0) => Some(format!(
+            "{} disabled; switch one on with: mcpdeck enable NAME",
+            all(off)
+        )),
+        (0, untrusted) => Some(format!(
+            "{} untrusted; approve one with: mcpdeck trust NAME, or all this once with --trust",
+            all(untrusted)
+        )),
+        (off, untrusted) => Some(format!(
+            "{off} disabled, {untrusted} untrusted; switch one on with: mcpdeck enable NAME, or approve one with: mcpdeck trust NAME"
+        )),
+    }
 }
 
 fn print_json(state: &AppState, times: &Times) -> io::Result<()> {

@@ -9,7 +9,9 @@ use super::args::Args;
 use super::command::ConfigCommand;
 use super::exit::Exit;
 use super::output::{print_object, print_plain, quiet_if_closed};
-use super::run::{choose, complain, empty_hint, load_request, refuse_adhoc};
+use super::run::{
+    choose_names, complain, empty_hint, is_named, load_chosen, load_request, refuse_adhoc,
+};
 use crate::app::config_store::{
     Inspected, LoadRequest, Loaded, inspect, load, load_theme, read_env_file, write_path,
 };
@@ -17,33 +19,34 @@ use crate::config::edit::table_text;
 use crate::config::{
     ConfigFile, ConfigProblem, EXAMPLE, Entry, Format, Keys, Role, Written, resolve, settings_json,
 };
-use crate::domain::Settings;
-
-/// Says what is wrong with the key lists of a file, if something is.
-pub type WrongKeys = dyn Fn(&Keys) -> Option<ConfigProblem>;
+use crate::domain::{ServerName, Settings};
 
 /// Runs the command.
 ///
 /// # Errors
 ///
 /// Something is wrong inside.
-pub fn run(args: &Args, command: ConfigCommand, wrong_keys: &WrongKeys) -> anyhow::Result<Exit> {
+pub fn run(args: &Args, command: ConfigCommand) -> anyhow::Result<Exit> {
     if let Some(exit) = refuse_adhoc(args) {
         return Ok(exit);
     }
     let request = load_request(args, false);
     match command {
         ConfigCommand::Path => path(args, &request),
-        ConfigCommand::Show => show(args, &request),
+        ConfigCommand::Show => show(args),
         ConfigCommand::Example => quiet_if_closed(print_plain(EXAMPLE)),
-        ConfigCommand::Check { verbose } => check(args, &request, verbose, wrong_keys),
+        ConfigCommand::Check { verbose } => check(args, &request, verbose),
     }
 }
 
 fn path(args: &Args, request: &LoadRequest) -> anyhow::Result<Exit> {
+    let inspected = inspect(request);
+    if let Err(exit) = known(args, &inspected) {
+        return Ok(exit);
+    }
     let path = write_path(request);
     if args.global.json {
-        let files: Vec<Value> = inspect(request)
+        let files: Vec<Value> = inspected
             .iter()
             .map(|inspected| {
                 json!({
@@ -63,17 +66,20 @@ fn path(args: &Args, request: &LoadRequest) -> anyhow::Result<Exit> {
     quiet_if_closed(print_plain(&format!("{}\n", path.display())))
 }
 
-fn show(args: &Args, request: &LoadRequest) -> anyhow::Result<Exit> {
-    let mut loaded = match load(request) {
+/// Whether the servers of `--server` stand in one of the files, as far as they can be read.
+fn known(args: &Args, inspected: &[Inspected]) -> Result<(), Exit> {
+    let files = inspected
+        .iter()
+        .filter_map(|it| it.file.as_ref().ok()?.as_ref());
+    let names = files.flat_map(|file| file.entries.iter().map(|entry| entry.name.as_str()));
+    choose_names(&args.global.server, &names.collect::<Vec<_>>())
+}
+
+fn show(args: &Args) -> anyhow::Result<Exit> {
+    let loaded = match load_chosen(args) {
         Ok(loaded) => loaded,
-        Err(error) => {
-            complain(&error.to_string());
-            return Ok(Exit::Usage);
-        }
+        Err(exit) => return Ok(exit),
     };
-    if let Err(exit) = choose(&mut loaded, &args.global.server) {
-        return Ok(exit);
-    }
     if args.global.json {
         return quiet_if_closed(print_object(&shown_json(&loaded)));
     }
@@ -163,12 +169,7 @@ fn keys_json(keys: &Keys) -> Value {
 }
 
 /// Reads every file and resolves every server that is switched on, as a start would.
-fn check(
-    args: &Args,
-    request: &LoadRequest,
-    verbose: bool,
-    wrong_keys: &WrongKeys,
-) -> anyhow::Result<Exit> {
+fn check(args: &Args, request: &LoadRequest, verbose: bool) -> anyhow::Result<Exit> {
     let inspected = inspect(request);
     let mut problems = 0;
     let mut report = |text: &str| {
@@ -183,8 +184,11 @@ fn check(
             Err(error) => report(&format!("error: {error}")),
         }
     }
+    let wanted = &args.global.server;
+    let is_wanted =
+        |name: &ServerName| wanted.is_empty() || wanted.iter().any(|it| is_named(name, it));
     for file in &files {
-        if let Some(wrong) = wrong_keys(&file.keys) {
+        if let Some(wrong) = (request.check_keys)(&file.keys) {
             report(&format!("error: {wrong}"));
         }
         let mut settings = Settings::default();
@@ -192,7 +196,7 @@ fn check(
         if let Err(error) = load_theme(&settings) {
             report(&format!("error: {error}"));
         }
-        for entry in &file.entries {
+        for entry in file.entries.iter().filter(|entry| is_wanted(&entry.name)) {
             if let Some(problem) = problem_of(entry, request) {
                 report(&format!("error: server \"{}\": {problem}", entry.name));
             }
@@ -211,12 +215,23 @@ fn check(
             }
         }
     }
+    // Each file alone may be right and all together wrong: their key lists are laid over each other.
+    let loaded = load(request);
+    if problems == 0
+        && let Err(error) = &loaded
+    {
+        problems += 1;
+        complain(&format!("error: {error}"));
+    }
     if problems > 0 {
         let s = if problems == 1 { "" } else { "s" };
         complain(&format!("{problems} error{s}"));
         return Ok(Exit::Usage);
     }
-    if let (false, Ok(loaded)) = (args.global.quiet, load(request)) {
+    if let Err(exit) = known(args, &inspected) {
+        return Ok(exit);
+    }
+    if let (false, Ok(loaded)) = (args.global.quiet, loaded) {
         for note in loaded.notes {
             complain(&note.to_string());
         }

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::args::Args;
 use super::exit::Exit;
-use super::run::{complain, given, load_request, not_found, quoted, refuse_adhoc};
-use crate::app::config_store::{Loaded, Outcome, StoreError, apply, load};
+use super::run::{complain, given, load_chosen, load_request, not_found, quoted, refuse_adhoc};
+use crate::app::config_store::{Loaded, Outcome, StoreError, apply};
 use crate::config::edit::{Edit, EditError};
 use crate::config::{Entry, adhoc};
-use crate::domain::ServerName;
+use crate::domain::{ServerName, text};
 
 /// What is done to a server that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,9 @@ pub enum Change {
 
 /// Adds a server to the config file.
 pub fn add(args: &Args, name: &str) -> Exit {
+    if !args.global.server.is_empty() {
+        return usage("--server chooses among configured servers; add makes a new one");
+    }
     let name = match ServerName::new(name) {
         Ok(name) => name,
         Err(error) => return usage(&error.to_string()),
@@ -31,7 +34,7 @@ pub fn add(args: &Args, name: &str) -> Exit {
         Ok(definition) => definition,
         Err(error) => return usage(&error.to_string()),
     };
-    let loaded = match read(args) {
+    let loaded = match load_chosen(args) {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
@@ -58,7 +61,7 @@ pub fn change(args: &Args, name: &str, change: Change) -> Exit {
     if let Some(exit) = refuse_adhoc(args) {
         return exit;
     }
-    let loaded = match read(args) {
+    let loaded = match load_chosen(args) {
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
@@ -71,10 +74,10 @@ pub fn change(args: &Args, name: &str, change: Change) -> Exit {
     };
     if !origin.editable {
         return usage(&format!(
-            "{} is another tool's file, which mcpdeck only reads; {name} stays as it is. \
-             mcpdeck import {} copies it to a file of ours",
+            "{} is another tool's file, which mcpdeck only reads; {name} stays as it is; \
+             copy it to a config file of mcpdeck with: mcpdeck import {}",
             origin.file.display(),
-            origin.file.display()
+            text::literal_word(&origin.file.to_string_lossy())
         ));
     }
     let path: PathBuf = origin.file.clone();
@@ -107,7 +110,7 @@ fn enabled(name: &ServerName, enabled: bool) -> Edit {
 
 /// Makes the edit, and says on stderr what was done where.
 fn write(args: &Args, path: &Path, change: &Edit, loaded: &Loaded, done: &str) -> Exit {
-    match apply(path, change, &loaded.environment) {
+    match apply(path, change, &load_request(args, false)) {
         Ok(Outcome::Written { .. } | Outcome::Unchanged) => {
             if !args.global.quiet {
                 complain(&format!("{done} {}", path.display()));
@@ -137,10 +140,6 @@ fn say_uncovered(name: &ServerName, loaded: &Loaded) {
     if let Some(file) = loaded.hidden(name) {
         complain(&format!("the entry in {} will apply again", file.display()));
     }
-}
-
-fn read(args: &Args) -> Result<Loaded, Exit> {
-    load(&load_request(args, false)).map_err(|error| usage(&error.to_string()))
 }
 
 fn find<'a>(loaded: &'a Loaded, name: &str) -> Option<&'a Entry> {

@@ -1,7 +1,7 @@
 //! What to do about a failure, where there is something to do.
 
 use super::run::quoted;
-use crate::domain::{DiscoveryError, FailureKind, ServerSnapshot, Status, TransportKind};
+use crate::domain::{DiscoveryError, FailureKind, ServerSnapshot, Status, TransportKind, text};
 
 /// What to do about the server, said for its connection or else for its first failed listing.
 #[must_use]
@@ -22,15 +22,7 @@ pub fn of_error(server: &ServerSnapshot, error: &DiscoveryError) -> String {
     let target = &server.target;
     match error.failure.kind {
         FailureKind::Config => config_hint(message),
-        FailureKind::Auth => {
-            let server = match server.origin {
-                Some(_) => quoted(&server.name),
-                None => format!("--url {target}"),
-            };
-            format!(
-                "log in: mcpdeck login {server}; or give it a token in `headers`, or a `headers_command` that prints one"
-            )
-        }
+        FailureKind::Auth => log_in(server),
         FailureKind::Connect if message.contains("command not found") => {
             "install it, or give the full path of the program as its command".to_owned()
         }
@@ -67,6 +59,21 @@ pub fn of_error(server: &ServerSnapshot, error: &DiscoveryError) -> String {
         | FailureKind::ByteLimit => {
             "this is for the author of the server: what it answers cannot be used".to_owned()
         }
+    }
+}
+
+/// How to log in at the server.
+#[must_use]
+pub fn log_in(server: &ServerSnapshot) -> String {
+    match server.origin {
+        Some(_) => format!(
+            "log in: mcpdeck login {}; or give it a token in `headers`, or a `headers_command` that prints one",
+            quoted(&server.name)
+        ),
+        None => format!(
+            "log in: mcpdeck login --url {}; or give it a token with --header",
+            text::literal_word(&server.target)
+        ),
     }
 }
 

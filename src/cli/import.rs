@@ -1,5 +1,6 @@
 //! `mcpdeck import`: shows the servers of other tools, and copies those of one into our file.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -12,6 +13,7 @@ use super::table::Table;
 use crate::app::config_store::LoadRequest;
 use crate::app::import::{Copied, Found, How, Source, apply, open, scan};
 use crate::config::import::{Candidate, LiteralSecret, Tool};
+use crate::domain::ServerName;
 
 /// What the command line says of the command.
 #[derive(Debug, Clone, Copy)]
@@ -139,11 +141,13 @@ fn copy(args: &Args, request: &LoadRequest, sources: &[Source], how: How) -> any
     let mut exit = Exit::Success;
     let mut table = Table::new(["NAME", "RESULT", "FILE"]);
     let mut shown: Vec<Value> = Vec::new();
+    // Of a name that is there twice the first counts.
+    let by_name = servers.iter().rev();
+    let by_name: HashMap<&ServerName, (&Source, &Found)> = by_name
+        .map(|(source, found)| (&found.candidate.name, (*source, *found)))
+        .collect();
     for (name, copied) in &copied {
-        let Some((source, found)) = servers
-            .iter()
-            .find(|(_, found)| found.candidate.name == *name)
-        else {
+        let Some((source, found)) = by_name.get(name) else {
             continue;
         };
         let told = Told::new(copied, how);

@@ -6,9 +6,10 @@ use std::time::{Duration, SystemTime};
 use super::args::Args;
 use super::command::What;
 use super::exit::Exit;
+use super::hint;
 use super::output;
 use super::run::{
-    complain, complain_untrusted, hint_if_empty, prepare, printing, settled, with_engine,
+    complain, complain_untrusted, hint_if_empty, prepare, printing, quoted, settled, with_engine,
 };
 use crate::app::report::{all_errors, error_line};
 use crate::domain::{
@@ -47,14 +48,17 @@ pub struct How {
     pub json: bool,
     /// Without hints.
     pub quiet: bool,
+    /// Whether the servers were asked for by name.
+    pub named: bool,
 }
 
 impl How {
     /// What the command line says of it.
-    pub const fn new(args: &Args) -> Self {
+    pub fn new(args: &Args) -> Self {
         Self {
             json: args.global.json,
             quiet: args.global.quiet,
+            named: !args.global.server.is_empty(),
         }
     }
 }
@@ -69,14 +73,49 @@ fn print(how: How, state: &AppState, what: What) -> anyhow::Result<Exit> {
     output::quiet_if_closed(printed)?;
     if !how.json {
         for (server, error) in all_errors(state) {
+            let hint = (error.failure.kind == FailureKind::Auth).then(|| hint::log_in(server));
             // The table of servers has the connection's error already.
-            if what != What::Servers || error.method.is_some() {
-                complain(&error_line(server, error));
+            let is_shown = what == What::Servers && error.method.is_none();
+            match (is_shown, hint) {
+                (false, None) => complain(&error_line(server, error)),
+                (false, Some(hint)) => {
+                    complain(&format!("{}; {hint}", error_line(server, error)));
+                }
+                (true, Some(hint)) if !how.quiet => complain(&format!("{}: {hint}", server.name)),
+                (true, _) => {}
             }
         }
     }
     say_untrusted(how, state);
+    if how.named && !how.quiet {
+        say_why_empty(state, what);
+    }
     Ok(judge(state))
+}
+
+/// Says why a server that was asked for by its name shows no row.
+fn say_why_empty(state: &AppState, what: What) {
+    for server in state.servers.iter().filter(|_| what != What::Servers) {
+        match (&server.status, what.method()) {
+            (Status::Disabled, _) => complain(&format!(
+                "{}: not started: it is disabled; switch it on with: mcpdeck enable {}",
+                server.name,
+                quoted(&server.name)
+            )),
+            (Status::Connected(session), Some(method)) => {
+                let needed = method.group().word();
+                if !session.capabilities.iter().any(|it| &**it == needed) {
+                    complain(&format!(
+                        "{}: it has no {}: it does not declare the capability {needed}",
+                        server.name,
+                        method.noun()
+                    ));
+                }
+            }
+            // An untrusted one has been told of, and so has one that failed.
+            _ => {}
+        }
+    }
 }
 
 /// Says which servers were not started because nobody approved them.

@@ -13,8 +13,9 @@ use tokio::time::timeout;
 
 use super::args::Args;
 use super::exit::Exit;
-use super::run::{Prepared, complain, not_found, prepare};
-use crate::app::login::{self, Page, Progress};
+use super::run::{Prepared, complain, is_named, not_found, prepare, quoted};
+use crate::app::Definition;
+use crate::app::login::{self, NO_URL, Page, Progress};
 use crate::app::signal::signal;
 use crate::domain::{Failure, FailureKind, ServerConfig};
 
@@ -56,19 +57,33 @@ pub fn log_in(args: &Args, name: Option<&str>, browser: bool) -> anyhow::Result<
     })
 }
 
-/// Forgets the log-in at the server.
+/// Forgets the log-in at the server. Nothing of it is needed for that but its URL.
 ///
 /// # Errors
 ///
 /// The runtime could not be started.
 pub fn log_out(args: &Args, name: Option<&str>) -> anyhow::Result<Exit> {
-    let config = match server(args, name) {
-        Ok(config) => config,
+    let definition = match chosen(args, name) {
+        Ok(definition) => definition,
         Err(exit) => return Ok(exit),
+    };
+    let name = &definition.name;
+    let url = match definition.url() {
+        Ok(Some(url)) => url,
+        Ok(None) => {
+            complain(&format!("{name}: {NO_URL}"));
+            return Ok(Exit::Usage);
+        }
+        Err(failure) => {
+            complain(&format!(
+                "{name}: its URL is needed to find the log-in, and cannot be told: {failure}"
+            ));
+            return Ok(Exit::Failed);
+        }
     };
     let quiet = args.global.quiet;
     block_on(async {
-        Ok(match login::log_out(&config).await {
+        Ok(match login::log_out(&url).await {
             Ok(was_in) => {
                 let what = if was_in {
                     "logged out"
@@ -76,12 +91,12 @@ pub fn log_out(args: &Args, name: Option<&str>) -> anyhow::Result<Exit> {
                     "nobody was logged in"
                 };
                 if !quiet {
-                    complain(&format!("{what} at {}", config.name));
+                    complain(&format!("{what} at {name}"));
                 }
                 Exit::Success
             }
             Err(failure) => {
-                complain(&format!("{}: {failure}", config.name));
+                complain(&format!("{name}: {failure}"));
                 exit_of(&failure)
             }
         })
@@ -96,29 +111,35 @@ const fn exit_of(failure: &Failure) -> Exit {
     }
 }
 
-/// The finished definition of the server.
-fn server(args: &Args, name: Option<&str>) -> Result<Arc<ServerConfig>, Exit> {
-    let prepared = prepare(args)?;
-    let definition = match (name, prepared.adhoc) {
-        (Some(name), false) => prepared
-            .definitions
-            .iter()
-            .find(|definition| definition.name.as_str() == name)
-            .ok_or_else(|| unknown(name, &prepared))?,
-        (None, true) => prepared.definitions.first().ok_or(Exit::Internal)?,
+/// The server that is meant.
+fn chosen(args: &Args, name: Option<&str>) -> Result<Definition, Exit> {
+    let mut prepared = prepare(args)?;
+    match (name, prepared.adhoc) {
+        (Some(name), false) => {
+            let mut definitions = prepared.definitions.iter();
+            let found = definitions.find(|definition| is_named(&definition.name, name));
+            found.cloned().ok_or_else(|| unknown(name, &prepared))
+        }
+        (None, true) => prepared.definitions.pop().ok_or(Exit::Internal),
         (Some(_), true) => {
             complain("name a server, or give one with --url, but not both");
-            return Err(Exit::Usage);
+            Err(Exit::Usage)
         }
         (None, false) => {
             complain("name a server, or give one with --url");
-            return Err(Exit::Usage);
+            Err(Exit::Usage)
         }
-    };
+    }
+}
+
+/// The finished definition of the server.
+fn server(args: &Args, name: Option<&str>) -> Result<Arc<ServerConfig>, Exit> {
+    let definition = chosen(args, name)?;
     if !definition.trusted {
         complain(&format!(
             "{} is of a project file that was not approved; trust it first: mcpdeck trust {}",
-            definition.name, definition.name
+            definition.name,
+            quoted(&definition.name)
         ));
         return Err(Exit::Failed);
     }

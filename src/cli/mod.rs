@@ -23,18 +23,16 @@ pub use command::{Command, ServeArgs};
 pub use exit::Exit;
 pub use run::{Prepared, complain, hint_if_empty, hint_if_untrusted, load_request, prepare};
 
-pub use config::WrongKeys;
-
 use crate::app::import::How;
 use clap::CommandFactory;
 use edit::Change;
 
-/// Runs a headless command to its end. What is wrong with key lists the deck alone knows.
+/// Runs a headless command to its end.
 ///
 /// # Errors
 ///
 /// What went wrong inside (exit code 1); everything else is said on stderr and told by [`Exit`].
-pub fn run(args: &Args, wrong_keys: &WrongKeys) -> anyhow::Result<Exit> {
+pub fn run(args: &Args) -> anyhow::Result<Exit> {
     match &args.command {
         Some(Command::List { what, .. }) => list::run(args, *what),
         Some(Command::Read { target, output, .. }) => read::run(args, target, output.as_deref()),
@@ -65,7 +63,7 @@ pub fn run(args: &Args, wrong_keys: &WrongKeys) -> anyhow::Result<Exit> {
             login::log_in(args, name.as_deref(), !no_browser)
         }
         Some(Command::Logout { name }) => login::log_out(args, name.as_deref()),
-        Some(Command::Config(command)) => config::run(args, *command, wrong_keys),
+        Some(Command::Config(command)) => config::run(args, *command),
         Some(Command::Completions { shell }) => completions(*shell),
         Some(Command::Serve { .. } | Command::DemoServer) | None => Ok(Exit::Success),
     }

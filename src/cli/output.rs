@@ -11,7 +11,9 @@ use super::table::Table;
 use crate::app::report::{ErrorJson, ItemJson, ServerJson, all_errors};
 use crate::domain::catalog::Slot;
 use crate::domain::text;
-use crate::domain::{AppState, Prompt, Resource, ResourceTemplate, ServerSnapshot, Tool};
+use crate::domain::{
+    AppState, ListMethod, Prompt, Resource, ResourceTemplate, ServerSnapshot, Tool,
+};
 
 /// The whole result as one JSON object.
 #[derive(Debug, Serialize)]
@@ -128,35 +130,57 @@ pub fn quiet_if_closed(written: io::Result<()>) -> anyhow::Result<Exit> {
 ///
 /// What the system says of the write.
 pub fn print_text(state: &AppState, what: What) -> io::Result<()> {
-    let mut table = match what {
-        What::Servers => Table::new(["NAME", "STATUS", "ERROR"]),
-        What::Resources => Table::new(["SERVER", "URI", "TITLE"]),
-        What::Templates => Table::new(["SERVER", "URI TEMPLATE", "TITLE"]),
-        What::Tools | What::Prompts => Table::new(["SERVER", "NAME", "TITLE"]),
-        What::All => Table::new(["SERVER", "URI OR NAME", "TITLE"]),
-    };
-    if what == What::Servers {
-        for server in state.servers.iter() {
-            let error = server
-                .error(None)
-                .map_or("", |error| &error.failure.message);
-            table.row([server.name.as_str(), server.status.word(), error]);
+    match what {
+        What::Servers => {
+            let mut table = Table::new(["NAME", "STATUS", "ERROR"]);
+            for server in state.servers.iter() {
+                let error = server.error(None);
+                let error = error.map_or("", |error| &error.failure.message);
+                table.row([server.name.as_str(), server.status.word(), error]);
+            }
+            table.print()
         }
+        What::Resources => print_items(state, what, ["SERVER", "URI", "TITLE"]),
+        What::Templates => print_items(state, what, ["SERVER", "URI TEMPLATE", "TITLE"]),
+        What::Tools | What::Prompts => print_items(state, what, ["SERVER", "NAME", "TITLE"]),
+        // The kind stands last, so that the fields before it are those of the other listings.
+        What::All => print_items(state, what, ["SERVER", "URI OR NAME", "TITLE", "KIND"]),
     }
+}
+
+/// Prints the items, with as many of their cells as there are columns.
+fn print_items<const N: usize>(
+    state: &AppState,
+    what: What,
+    header: [&'static str; N],
+) -> io::Result<()> {
+    let mut table = Table::new(header);
     for server in state.servers.iter() {
-        add_items::<Resource>(&mut table, server, what);
-        add_items::<ResourceTemplate>(&mut table, server, what);
-        add_items::<Tool>(&mut table, server, what);
-        add_items::<Prompt>(&mut table, server, what);
+        add_items::<Resource, N>(&mut table, server, what);
+        add_items::<ResourceTemplate, N>(&mut table, server, what);
+        add_items::<Tool, N>(&mut table, server, what);
+        add_items::<Prompt, N>(&mut table, server, what);
     }
     table.print()
 }
 
-fn add_items<T: Slot>(table: &mut Table<3>, server: &ServerSnapshot, what: What) {
+fn add_items<T: Slot, const N: usize>(table: &mut Table<N>, server: &ServerSnapshot, what: What) {
     if what.shows(T::METHOD) {
         for item in T::of(&server.catalog).items.iter() {
-            table.row([server.name.as_str(), &key_cell(item.key()), item.label()]);
+            let key = key_cell(item.key());
+            let cells = [server.name.as_str(), &key, item.label(), kind(T::METHOD)];
+            table.row(std::array::from_fn(|column| cells[column]));
         }
+    }
+}
+
+/// What a row of `list all` is.
+const fn kind(method: ListMethod) -> &'static str {
+    match method {
+        ListMethod::Resources => "resource",
+        ListMethod::ResourceTemplates => "template",
+        ListMethod::Tools => "tool",
+        ListMethod::Prompts => "prompt",
     }
 }
 

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::args::Args;
 use super::exit::Exit;
+use super::hint;
 use super::output::{print_object, quiet_if_closed};
 use super::run::{
     Prepared, complain, is_named, not_found, prepare, printing, quoted, settled, with_engine,
@@ -72,7 +73,13 @@ pub fn run(args: &Args, target: &[String], output: Option<&Path>) -> anyhow::Res
                 printing(move || result.print(output.as_deref())).await
             }
             Err(failure) => {
-                complain(&failure_line(&name, &failure.message));
+                let mut line = failure_line(&name, &failure.message);
+                if failure.kind == FailureKind::Auth
+                    && let Some(server) = handle.snapshot().server(&name)
+                {
+                    line = format!("{line}; {}", hint::log_in(server));
+                }
+                complain(&line);
                 Ok(judge(&failure))
             }
         }

@@ -10,7 +10,7 @@ use super::progress;
 use crate::app::config_store::{LoadRequest, Loaded, load, process_environment};
 use crate::app::signal::signal;
 use crate::app::{Definition, Engine, EngineHandle, EngineOptions, Face, Ladder};
-use crate::config::{AdHoc, adhoc};
+use crate::config::{AdHoc, adhoc, nearest};
 use crate::domain::{AppState, Interest, ServerName, text};
 
 /// The servers that a run is about, and with what settings.
@@ -81,8 +81,20 @@ pub fn load_request(args: &Args, settings_only: bool) -> LoadRequest {
     LoadRequest {
         files: args.global.config.clone(),
         settings_only,
+        check_keys: args.check_keys,
         environment: process_environment(),
     }
+}
+
+/// Reads the config of a command that takes no server of the command line, and keeps the servers
+/// of `--server`.
+pub fn load_chosen(args: &Args) -> Result<Loaded, Exit> {
+    let mut loaded = load(&load_request(args, false)).map_err(|error| {
+        complain(&error.to_string());
+        Exit::Usage
+    })?;
+    choose(&mut loaded, &args.global.server)?;
+    Ok(loaded)
 }
 
 /// The server that the command line describes.
@@ -127,16 +139,7 @@ fn adhoc_option(args: &Args) -> Option<&'static str> {
 
 /// Keeps the servers of `--server`, in config order.
 pub fn choose(loaded: &mut Loaded, wanted: &[String]) -> Result<(), Exit> {
-    for name in wanted {
-        if !loaded
-            .entries
-            .iter()
-            .any(|entry| entry.name.as_str() == name)
-        {
-            complain(&not_found(name, loaded));
-            return Err(Exit::NotFound);
-        }
-    }
+    choose_names(wanted, &names(loaded))?;
     if !wanted.is_empty() {
         loaded
             .entries
@@ -145,24 +148,60 @@ pub fn choose(loaded: &mut Loaded, wanted: &[String]) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Says that there is no such server, and which there are.
-pub fn not_found(name: &str, loaded: &Loaded) -> String {
-    let names: Vec<&str> = loaded
-        .entries
-        .iter()
-        .map(|entry| entry.name.as_str())
-        .collect();
-    let available = if names.is_empty() {
-        "none".to_owned()
-    } else {
-        names.join(", ")
-    };
-    format!("server \"{name}\" not found; available servers: {available}")
+/// Whether all wanted servers are among the names; what is not is said on stderr.
+pub fn choose_names(wanted: &[String], names: &[&str]) -> Result<(), Exit> {
+    match wanted.iter().find(|name| !names.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            complain(&unknown_server(name, names));
+            Err(Exit::NotFound)
+        }
+    }
 }
 
-/// The name as a shell takes it.
+/// Says that there is no such server, and which there are.
+pub fn not_found(name: &str, loaded: &Loaded) -> String {
+    unknown_server(name, &names(loaded))
+}
+
+/// Says that there is no such server among these, which one may be meant, and which there are.
+pub fn unknown_server(name: &str, names: &[&str]) -> String {
+    let meant = match nearest(name, names.iter().copied()) {
+        Some(near) => format!("; did you mean \"{near}\"?"),
+        None => String::new(),
+    };
+    format!(
+        "server \"{name}\" not found{meant}; available servers: {}",
+        listed(names)
+    )
+}
+
+/// The names, as many as a person reads.
+fn listed(names: &[&str]) -> String {
+    const MOST: usize = 20;
+    match names {
+        [] => "none".to_owned(),
+        [first @ .., _] if first.len() >= MOST => {
+            let (shown, rest) = names.split_at(MOST);
+            format!("{} and {} more", shown.join(", "), rest.len())
+        }
+        names => names.join(", "),
+    }
+}
+
+fn names(loaded: &Loaded) -> Vec<&str> {
+    let entries = loaded.entries.iter();
+    entries.map(|entry| entry.name.as_str()).collect()
+}
+
+/// The name as it stands behind a command of ours on the line of a shell.
 pub fn quoted(name: &ServerName) -> String {
-    text::shell_word(name.as_str()).into_owned()
+    let word = text::literal_word(name.as_str());
+    if word.starts_with('-') {
+        format!("-- {word}")
+    } else {
+        word.into_owned()
+    }
 }
 
 /// Says on stderr that a server was not started because nobody approved it.

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::args::Args;
 use super::exit::Exit;
 use super::output::{print_object, quiet_if_closed};
-use super::run::{complain, load_request, not_found, refuse_adhoc};
+use super::run::{choose, complain, load_chosen, load_request, not_found, refuse_adhoc};
 use super::table::Table;
 use crate::app::config_store::{Loaded, approvals, approve, load, revoke};
-use crate::config::{Entry, describe};
+use crate::config::{Approval, Entry, describe};
 use crate::domain::text;
 
 /// Runs the command.
@@ -30,9 +30,9 @@ pub fn run(
     if list {
         return print_list(args);
     }
-    let loaded = match load(&load_request(args, false)) {
+    let loaded = match load_chosen(args) {
         Ok(loaded) => loaded,
-        Err(error) => return Ok(usage(&error.to_string())),
+        Err(exit) => return Ok(exit),
     };
     Ok(match (name, revoked) {
         (_, Some(name)) => take_back(args, name, &loaded),
@@ -95,17 +95,42 @@ fn take_back(args: &Args, name: &str, loaded: &Loaded) -> Exit {
     }
 }
 
+/// Prints the approvals, with `--server` only those of these servers.
 fn print_list(args: &Args) -> anyhow::Result<Exit> {
-    let approvals = match approvals(&load_request(args, false).environment) {
+    let request = load_request(args, false);
+    let approvals = match approvals(&request.environment) {
         Ok(approvals) => approvals,
         Err(error) => return Ok(usage(&error.to_string())),
     };
+    let wanted = &args.global.server;
+    // An approval may be of another project; whatever else is named has to be a server of this one.
+    let is_approved = |name: &&String| approvals.iter().any(|approval| approval.name == **name);
+    let others: Vec<String> = wanted
+        .iter()
+        .filter(|name| !is_approved(name))
+        .cloned()
+        .collect();
+    if !others.is_empty() {
+        match load(&request) {
+            Ok(mut loaded) => {
+                if let Err(exit) = choose(&mut loaded, &others) {
+                    return Ok(exit);
+                }
+            }
+            Err(error) => return Ok(usage(&error.to_string())),
+        }
+    }
+    let is_shown = |approval: &&Approval| wanted.is_empty() || wanted.contains(&approval.name);
     if args.global.json {
-        let approvals: Vec<Value> = approvals.iter().map(|approval| json!(approval)).collect();
+        let approvals: Vec<Value> = approvals
+            .iter()
+            .filter(is_shown)
+            .map(|approval| json!(approval))
+            .collect();
         return quiet_if_closed(print_object(&json!({ "approvals": approvals })));
     }
     let mut table = Table::new(["NAME", "FILE", "APPROVED"]);
-    for approval in approvals.iter() {
+    for approval in approvals.iter().filter(is_shown) {
         table.row([&approval.name, &approval.file, &approval.approved]);
     }
     quiet_if_closed(table.print())

@@ -41,6 +41,7 @@ pub fn adhoc(given: &AdHoc<'_>, environment: &Environment) -> Result<Entry, Conf
     let definition = read(given, Some(environment))?;
     Ok(Entry {
         name: ServerName::display_of(&name_of(&definition.transport)),
+        transport: definition.transport_kind(),
         definition: Ok(definition),
         enabled: true,
         trusted: true,

@@ -92,6 +92,8 @@ pub struct Entry {
     pub name: ServerName,
     /// What it is, or why just this server fails.
     pub definition: Result<Definition, ConfigProblem>,
+    /// How it is reached, as far as its keys tell.
+    pub transport: TransportKind,
     /// Whether it is switched on.
     pub enabled: bool,
     /// Whether it may start programs without being approved: false in project files.
@@ -225,23 +227,19 @@ impl Entry {
         })
         .to_string()
     }
-
-    /// The word for its transport; of a server that is wrong, `stdio`.
-    #[must_use]
-    pub fn transport_kind(&self) -> TransportKind {
-        match self
-            .definition
-            .as_ref()
-            .map(|definition| &definition.transport)
-        {
-            Ok(Transport::Http(http)) if http.flavour == HttpFlavour::Sse => TransportKind::Sse,
-            Ok(Transport::Http(_)) => TransportKind::Http,
-            Ok(Transport::Stdio(_)) | Err(_) => TransportKind::Stdio,
-        }
-    }
 }
 
 impl Definition {
+    /// The word for its transport.
+    #[must_use]
+    pub const fn transport_kind(&self) -> TransportKind {
+        match &self.transport {
+            Transport::Http(http) if matches!(http.flavour, HttpFlavour::Sse) => TransportKind::Sse,
+            Transport::Http(_) => TransportKind::Http,
+            Transport::Stdio(_) => TransportKind::Stdio,
+        }
+    }
+
     /// The command line or the URL, as written but for literal secrets.
     #[must_use]
     pub fn target(&self) -> String {
@@ -397,6 +395,7 @@ mod tests {
         Entry {
             name: ServerName::new("x").unwrap(),
             definition: Ok(definition.into()),
+            transport: TransportKind::Stdio,
             enabled: true,
             trusted: true,
             origin: None,

@@ -18,7 +18,7 @@ use super::suggest::nearest;
 use super::tree::{Node, Pair, Value, parse_json, parse_toml};
 use super::yaml::parse_yaml;
 use super::{foreign, keys, server, settings};
-use crate::domain::{Origin, ServerName};
+use crate::domain::{Origin, ServerName, TransportKind};
 
 /// The top-level tables of our own files.
 const OUR_TABLES: &[&str] = &["settings", "keys", "servers"];
@@ -225,7 +225,7 @@ impl Reading<'_> {
 
     /// The line of the range, from 1.
     pub(super) fn line(&self, range: &Range<usize>) -> usize {
-        self.source.place(range).line
+        self.source.line(range.start)
     }
 
     /// The entry of the pair.
@@ -244,9 +244,14 @@ impl Reading<'_> {
                 (ServerName::display_of(&pair.key), Err(problem))
             }
         };
+        let transport = match &definition {
+            Ok(definition) => definition.transport_kind(),
+            Err(_) => transport_by_keys(&pair.value),
+        };
         Entry {
             name,
             definition,
+            transport,
             enabled,
             trusted: self.role != Role::Project,
             origin: Some(Arc::new(Origin {
@@ -273,6 +278,26 @@ impl Reading<'_> {
             Some(folder) => self.environment.cwd().join(folder).into(),
             None => self.environment.shared_cwd(),
         }
+    }
+}
+
+/// How a server with an error is reached, by the keys that it has.
+fn transport_by_keys(server: &Node) -> TransportKind {
+    let word = |key: &str| match &server.get(key)?.value {
+        Value::Text(text) => Some(&**text),
+        _ => None,
+    };
+    let has_url = ["url", "httpUrl", "serverUrl"].iter().any(|key| {
+        server
+            .get(key)
+            .is_some_and(|url| url.value != Value::Text(String::new()))
+    });
+    match word("transport").or_else(|| word("type")) {
+        Some("sse") => TransportKind::Sse,
+        Some("stdio" | "local") => TransportKind::Stdio,
+        Some(word) if word.contains("http") => TransportKind::Http,
+        _ if has_url => TransportKind::Http,
+        _ => TransportKind::Stdio,
     }
 }
 
@@ -503,6 +528,40 @@ mod tests {
         assert!(!file.entries[3].enabled);
         let origin = file.entries[1].origin.as_ref().unwrap();
         assert_eq!((origin.line, origin.editable), (3, true));
+    }
+
+    #[test]
+    fn a_bad_server_is_reached_as_its_keys_tell() {
+        let check = |path: &str, text: &str, expected: TransportKind| {
+            let entry = &read_as(path, text).unwrap().entries[0];
+            assert!(entry.definition.is_err(), "{text}");
+            assert_eq!(entry.transport, expected, "{text}");
+        };
+        let (stdio, http, sse) = (
+            TransportKind::Stdio,
+            TransportKind::Http,
+            TransportKind::Sse,
+        );
+        check("c.toml", "servers.a = { comand = 'x' }", stdio);
+        check("c.toml", "servers.a = { url = 'https://x', x = 1 }", http);
+        check("c.toml", "servers.a = { url = 1 }", http);
+        check(
+            "c.toml",
+            "servers.a = { url = 'https://x', transport = 'sse', x = 1 }",
+            sse,
+        );
+        check("c.toml", "servers.a.b = { command = 'x' }", stdio);
+        check("c.toml", "servers = { '' = { url = 'https://x' } }", http);
+        let foreign = |body: &str| format!("{{\"mcpServers\": {{\"a\": {body}}}}}");
+        check("c.json", &foreign(r#"{"type": "sse", "url": 1}"#), sse);
+        check("c.json", &foreign(r#"{"serverUrl": 1}"#), http);
+        check("c.json", &foreign(r#"{"type": "http"}"#), http);
+        check(
+            "c.json",
+            &foreign(r#"{"type": "stdio", "command": 1, "url": ""}"#),
+            stdio,
+        );
+        check("c.json", &foreign("3"), stdio);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! `mcp_servers` (Codex). Of `~/.claude.json` the servers of the working directory's project
 //! count too; as in Claude Code they win over those of the top level.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use super::entry::{Definition, Http, Stdio, Transport};
@@ -96,12 +97,19 @@ pub(super) fn read(
 
 /// Adds the servers; a later one of the same name takes the place of the former.
 pub(super) fn add_all(reading: &Reading<'_>, file: &mut ConfigFile, pairs: &[Pair]) {
+    let entries = file.entries.iter().enumerate();
+    let mut places: HashMap<ServerName, usize> = entries
+        .map(|(place, entry)| (entry.name.clone(), place))
+        .collect();
     for pair in pairs {
         let (definition, enabled) = read_server(reading, file, pair);
         let entry = reading.entry(pair, definition, enabled, file.format);
-        match file.entries.iter_mut().find(|old| old.name == entry.name) {
-            Some(old) => *old = entry,
-            None => file.entries.push(entry),
+        match places.get(&entry.name) {
+            Some(place) => file.entries[*place] = entry,
+            None => {
+                places.insert(entry.name.clone(), file.entries.len());
+                file.entries.push(entry);
+            }
         }
     }
 }

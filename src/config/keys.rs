@@ -11,6 +11,10 @@ use super::source::{Source, Spot};
 use super::suggest::nearest;
 use super::tree::Pair;
 
+/// Says what is wrong with key lists, if something is. Which actions and keys there are is known to
+/// the deck alone.
+pub type KeyCheck = fn(&Keys) -> Option<ConfigProblem>;
+
 /// The key lists of all files, one for each action, in the order of the first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Keys {

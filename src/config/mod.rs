@@ -40,11 +40,11 @@ pub use entry::{Definition, Dialect, Entry, Http, OAuth, Stdio, Transport, Writt
 pub use environment::{Environment, NotUnicode};
 pub use example::EXAMPLE;
 pub use file::{ConfigFile, FileInput, Format, IgnoredKey, Role, read};
-pub use keys::{Keys, KeysOfAction};
+pub use keys::{KeyCheck, Keys, KeysOfAction};
 pub use merge::{Merged, Note, Precedence, merge};
 pub use problem::{ConfigError, ConfigProblem, Place, ProblemKind, io_reason};
 pub use proposal::proposed_name;
-pub use resolve::{is_http_url, resolve};
+pub use resolve::{is_http_url, resolve, resolve_url};
 pub use settings::{SettingsPatch, settings_json};
 pub use suggest::nearest;
 pub use trust::{Approval, Approvals, describe};

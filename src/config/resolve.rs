@@ -42,6 +42,27 @@ pub fn resolve(
     })
 }
 
+/// The URL of the entry, whatever else of it cannot be expanded; `None` for a command.
+///
+/// # Errors
+///
+/// The problem of the entry itself, or of its URL.
+pub fn resolve_url(
+    entry: &Entry,
+    environment: &Environment,
+) -> Result<Option<String>, ConfigProblem> {
+    let definition = entry.definition.as_ref().map_err(Clone::clone)?;
+    let resolver = Resolver {
+        entry,
+        environment,
+        read_env_file: &|_| Err(io::ErrorKind::Unsupported.into()),
+    };
+    match &definition.transport {
+        Transport::Http(http) => resolver.url(http).map(Some),
+        Transport::Stdio(_) => Ok(None),
+    }
+}
+
 struct Resolver<'a> {
     entry: &'a Entry,
     environment: &'a Environment,
@@ -93,11 +114,17 @@ impl Resolver<'_> {
         Ok(variables)
     }
 
-    fn http(&self, http: &Http) -> Result<HttpConfig, ConfigProblem> {
+    fn url(&self, http: &Http) -> Result<String, ConfigProblem> {
         let url = self.text(&http.url)?;
-        if !is_http_url(&url) {
-            return Err(http.url.problem(ProblemKind::BadUrl));
+        if is_http_url(&url) {
+            Ok(url)
+        } else {
+            Err(http.url.problem(ProblemKind::BadUrl))
         }
+    }
+
+    fn http(&self, http: &Http) -> Result<HttpConfig, ConfigProblem> {
+        let url = self.url(http)?;
         let mut headers = Vec::with_capacity(http.headers.len());
         for (name, value) in &http.headers {
             if http::HeaderName::from_bytes(name.as_bytes()).is_err() {

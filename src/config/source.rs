@@ -19,6 +19,8 @@ const SHOWN: usize = 120;
 pub(super) struct Source {
     file: Arc<Path>,
     text: Box<str>,
+    /// Where each line begins.
+    lines: Vec<usize>,
     /// What must not be shown, sorted.
     hidden: Vec<Range<usize>>,
 }
@@ -27,8 +29,10 @@ impl Source {
     /// The text, of which the ranges are not shown.
     pub(super) fn new(file: Arc<Path>, text: &str, mut hidden: Vec<Range<usize>>) -> Arc<Self> {
         hidden.sort_by_key(|range| range.start);
+        let breaks = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
         Arc::new(Self {
             file,
+            lines: std::iter::once(0).chain(breaks).collect(),
             text: text.into(),
             hidden,
         })
@@ -44,11 +48,16 @@ impl Source {
         self.file.parent().unwrap_or(Path::new(""))
     }
 
+    /// The line of the byte, from 1.
+    pub(super) fn line(&self, at: usize) -> usize {
+        self.lines.partition_point(|start| *start <= at).max(1)
+    }
+
     /// The place of the range, from 1.
     pub(super) fn place(&self, range: &Range<usize>) -> Place {
         let start = floor(&self.text, range.start);
-        let before = &self.text[..start];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = self.line(start);
+        let line_start = self.lines[line - 1];
         let line_end = self.text[start..]
             .find('\n')
             .map_or(self.text.len(), |at| start + at);
@@ -57,7 +66,7 @@ impl Source {
         let (shown, caret, width) = self.shown(line_start..line_end, start, range.end);
         Place {
             file: Arc::clone(&self.file),
-            line: before.matches('\n').count() + 1,
+            line,
             column: self.text[line_start..start].chars().count() + 1,
             source_line: shown.into(),
             caret,
@@ -130,7 +139,7 @@ impl Spot {
     /// The line, from 1.
     pub(super) fn line(&self) -> Option<usize> {
         let (source, range) = self.at.as_ref()?;
-        Some(source.place(range).line)
+        Some(source.line(range.start))
     }
 
     /// A problem at this place.

@@ -10,12 +10,15 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     candidates
         .into_iter()
         .map(|candidate| {
-            let distance = strsim::damerau_levenshtein(&wanted, &fold(candidate));
-            (distance, candidate)
+            let folded = fold(candidate);
+            let distance = strsim::damerau_levenshtein(&wanted, &folded);
+            // Where no letter is the same, nothing speaks for the candidate.
+            let letters = wanted.chars().count().max(folded.chars().count());
+            (distance, distance == 0 || distance < letters, candidate)
         })
-        .filter(|(distance, _)| *distance <= allowed)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
+        .filter(|(distance, is_like, _)| *distance <= allowed && *is_like)
+        .min_by_key(|(distance, ..)| *distance)
+        .map(|(.., candidate)| candidate)
 }
 
 /// Without case, `-` and `_`: `connectTimeout` is meant to be `connect_timeout`.
@@ -44,5 +47,7 @@ mod tests {
         check("ulr", Some("url"));
         check("something", None);
         check("", None);
+        assert_eq!(nearest("x", ["a", "b"]), None);
+        assert_eq!(nearest("A", ["a", "b"]), Some("a"));
     }
 }

@@ -14,6 +14,9 @@ use super::tree::{Node, Pair, SyntaxError, Value};
 /// No file of settings is nested deeper.
 const DEEPEST: usize = 64;
 
+/// The key that takes over the pairs of other mappings (YAML 1.1, merge keys).
+const MERGE: &str = "<<";
+
 /// How many nodes aliases may add together.
 const MOST_COPIED: usize = 10_000;
 
@@ -93,7 +96,7 @@ impl<'a> Reader<'a> {
                 {
                     let value = match kind {
                         Kind::List(nodes) => Value::List(nodes),
-                        Kind::Table { pairs, .. } => Value::Table(pairs),
+                        Kind::Table { pairs, .. } => Value::Table(Self::merged(pairs)?),
                     };
                     let span = start..end.max(start);
                     self.put(Node { value, span }, anchor)?;
@@ -159,6 +162,33 @@ impl<'a> Reader<'a> {
             },
         }
         Ok(())
+    }
+
+    /// The pairs, with those that the merge key `<<` takes over from other mappings: what stands in
+    /// the mapping itself wins, then what comes first.
+    fn merged(mut pairs: Vec<Pair>) -> Result<Vec<Pair>, SyntaxError> {
+        let Some(place) = pairs.iter().position(|pair| pair.key == MERGE) else {
+            return Ok(pairs);
+        };
+        let merge = pairs.remove(place);
+        let others = match merge.value.value {
+            Value::Table(_) => vec![merge.value],
+            Value::List(nodes) => nodes,
+            _ => vec![Node::default()],
+        };
+        for other in others {
+            let Value::Table(taken) = other.value else {
+                let message =
+                    "the merge key << takes a mapping or a list of mappings, as `<<: *name`";
+                return Err(wrong(message, merge.key_span));
+            };
+            for pair in taken {
+                if !pairs.iter().any(|known| known.key == pair.key) {
+                    pairs.push(pair);
+                }
+            }
+        }
+        Ok(pairs)
     }
 
     /// The byte where the character begins.

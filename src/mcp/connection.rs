@@ -317,7 +317,10 @@ impl CallError {
             ),
             Self::Deadline => Failure::new(FailureKind::Timeout, "no answer in time"),
             Self::Closed => Failure::new(FailureKind::Closed, "the connection closed"),
-            Self::Transport(failure) | Self::Lost(failure) | Self::Refused(failure) => failure,
+            // It may quote the server.
+            Self::Transport(failure) | Self::Lost(failure) | Self::Refused(failure) => {
+                Failure::new(failure.kind, text::error_text(&failure.message))
+            }
         }
     }
 }

@@ -112,13 +112,12 @@ pub fn earliest<const N: usize>(moments: [Option<Instant>; N]) -> Option<Instant
 fn failure(error: CallError, seen: &HashSet<Cursor>, within: Duration) -> Failure {
     match error {
         CallError::Rpc(mut error) => {
-            // The longest first: a short one may be the beginning of another.
-            let mut cursors: Vec<&str> = seen.iter().map(Cursor::value).collect();
-            cursors.sort_unstable_by_key(|cursor| Reverse(cursor.len()));
-            for cursor in cursors.into_iter().filter(|cursor| !cursor.is_empty()) {
-                error.message = hide_word(&error.message, cursor);
-            }
+            error.message = without_cursors(&error.message, seen);
             CallError::Rpc(error).into_failure()
+        }
+        CallError::Transport(failure) => {
+            let message = without_cursors(&failure.message, seen);
+            CallError::Transport(Failure::new(failure.kind, message)).into_failure()
         }
         CallError::Deadline => Failure::new(
             FailureKind::Timeout,
@@ -126,6 +125,16 @@ fn failure(error: CallError, seen: &HashSet<Cursor>, within: Duration) -> Failur
         ),
         other => other.into_failure(),
     }
+}
+
+fn without_cursors(message: &str, seen: &HashSet<Cursor>) -> String {
+    // The longest first: a short one may be the beginning of another.
+    let mut cursors: Vec<&str> = seen.iter().map(Cursor::value).collect();
+    cursors.sort_unstable_by_key(|cursor| Reverse(cursor.len()));
+    let cursors = cursors.into_iter().filter(|cursor| !cursor.is_empty());
+    cursors.fold(message.to_owned(), |message, cursor| {
+        hide_word(&message, cursor)
+    })
 }
 
 /// A duration as people write it: `60 s`, `250 ms`.

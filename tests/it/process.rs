@@ -182,7 +182,7 @@ fn nothing_is_left_after_a_panic() {
 
 /// The servers of the config file of `HOME`, and options for them.
 fn configured() -> (Vec<Definition>, EngineOptions) {
-    let args = Args::read(&["mcpdeck".into(), "list".into()]).unwrap();
+    let args = Args::read(&["mcpdeck".into(), "list".into()], |_| None).unwrap();
     let prepared = prepare(&args).unwrap();
     let options = EngineOptions {
         face: Face::Cli,
@@ -532,7 +532,7 @@ async fn a_server_that_never_reads_blocks_neither_calls_nor_the_end() {
     home.write("work/c.toml", &table);
     let file = home.path("work/c.toml").into_os_string();
     let line = ["mcpdeck".into(), "list".into(), "--config".into(), file];
-    let prepared = prepare(&Args::read(&line).unwrap()).unwrap();
+    let prepared = prepare(&Args::read(&line, |_| None).unwrap()).unwrap();
     handle.put(prepared.definitions).await;
     let mut states = handle.state();
     let connected = tokio::time::timeout(DEADLINE, states.wait_for(all_connected)).await;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{LONGEST_FILE, read_text, state_folder};
+use super::{LONGEST_FILE, LoadRequest, read_text, state_folder};
 use crate::config::edit::{Edit, EditError, Removed, edit};
 use crate::config::{ConfigError, Environment, FileInput, Format, Role, io_reason, read};
 
@@ -63,13 +63,15 @@ pub enum StoreError {
 }
 
 /// Makes the edit in the file. A file that is not there yet is created for [`Edit::Add`] and
-/// [`Edit::Insert`], readable for its owner alone, with its folder.
+/// [`Edit::Insert`], readable for its owner alone, with its folder. Of the request only the
+/// environment and the check of key lists count.
 ///
 /// # Errors
 ///
 /// [`StoreError`]; the file is untouched. A file that cannot be written because it or its folder
 /// is read-only, or is another tool's, is no error but [`Outcome::ThisRunOnly`].
-pub fn apply(path: &Path, change: &Edit, environment: &Environment) -> Result<Outcome, StoreError> {
+pub fn apply(path: &Path, change: &Edit, request: &LoadRequest) -> Result<Outcome, StoreError> {
+    let environment = &request.environment;
     let target = link_target(&environment.cwd().join(path));
     let _lock = lock(&target, environment).map_err(|error| io_error(path, &error))?;
     for _ in 0..MOST_ATTEMPTS {
@@ -79,7 +81,7 @@ pub fn apply(path: &Path, change: &Edit, environment: &Environment) -> Result<Ou
             Err(error) => return Err(io_error(path, &error)),
         };
         let text = old.as_deref().unwrap_or_default();
-        if belongs_to_other(path, text, environment)? {
+        if belongs_to_other(path, text, request)? {
             return Ok(this_run_only(path, "it belongs to another tool"));
         }
         let edited = edit(text, change).map_err(|error| StoreError::Edit {
@@ -115,18 +117,15 @@ const fn creates(change: &Edit) -> bool {
 }
 
 /// Whether the file is another tool's. A file with an error is never overwritten.
-fn belongs_to_other(
-    path: &Path,
-    text: &str,
-    environment: &Environment,
-) -> Result<bool, StoreError> {
+fn belongs_to_other(path: &Path, text: &str, request: &LoadRequest) -> Result<bool, StoreError> {
     let input = FileInput {
         path,
         text,
         role: Role::Named,
-        environment,
+        environment: &request.environment,
     };
     let file = read(input).map_err(StoreError::Config)?;
+    request.checked(&file.keys).map_err(StoreError::Config)?;
     Ok(file.format != Format::Ours)
 }
 
@@ -306,7 +305,7 @@ mod tests {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     use super::*;
-    use crate::config::{Stdio, Transport, Written};
+    use crate::config::{ProblemKind, Stdio, Transport, Written};
     use crate::domain::ServerName;
 
     struct Place(tempfile::TempDir);
@@ -326,12 +325,18 @@ mod tests {
             fs::read_to_string(self.path("config.toml")).unwrap()
         }
 
-        fn environment(&self) -> Environment {
-            Environment::new([], Some(self.path("home")), self.0.path().to_owned())
+        fn request(&self) -> LoadRequest {
+            let (home, cwd) = (self.path("home"), self.0.path().to_owned());
+            LoadRequest {
+                files: Vec::new(),
+                settings_only: false,
+                check_keys: |_| None,
+                environment: Environment::new([], Some(home), cwd),
+            }
         }
 
         fn apply(&self, change: &Edit) -> Result<Outcome, StoreError> {
-            apply(Path::new("config.toml"), change, &self.environment())
+            apply(Path::new("config.toml"), change, &self.request())
         }
 
         /// The names in the folder, without the one for the state.
@@ -441,17 +446,24 @@ mod tests {
         let place = Place::new(TEXT);
         let error = place.apply(&off("b")).unwrap_err().to_string();
         assert_eq!(error, "config.toml: there is no server \"b\" in the file");
+        // Key lists are checked by the deck.
+        let request = LoadRequest {
+            check_keys: |_| Some(Written::plain("x").problem(ProblemKind::Other("no key".into()))),
+            ..place.request()
+        };
+        let error = apply(Path::new("config.toml"), &off("a"), &request).unwrap_err();
+        assert_eq!((&*error.to_string(), &*place.text()), ("no key", TEXT));
     }
 
     #[test]
     fn a_new_file_is_for_its_owner_alone() {
         let place = Place::new("");
         let path = place.path("home/.config/mcpdeck/config.toml");
-        apply(&path, &add("a"), &place.environment()).unwrap();
+        apply(&path, &add("a"), &place.request()).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
         let folder = path.parent().unwrap();
         assert_eq!(fs::metadata(folder).unwrap().mode() & 0o777, 0o700);
-        let error = apply(&place.path("no.toml"), &off("a"), &place.environment()).unwrap_err();
+        let error = apply(&place.path("no.toml"), &off("a"), &place.request()).unwrap_err();
         assert!(matches!(error, StoreError::Io { .. }), "{error}");
     }
 

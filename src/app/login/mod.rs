@@ -18,6 +18,9 @@ use crate::telemetry::state_folder;
 /// How long it may take to find out where to log in, unless the server has a bound of its own.
 const BEGIN_WITHIN: Duration = Duration::from_secs(30);
 
+/// What is said of a server without a URL.
+pub const NO_URL: &str = "it is started by a command; only servers with a URL take a log-in";
+
 /// What a person has to know while a log-in waits for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
@@ -73,22 +76,19 @@ pub async fn log_in(
     login.finish(pasted, || tell(Progress::Foreign)).await
 }
 
-/// Forgets the log-in at the server; whether there was one.
+/// Forgets the log-in at the URL; whether there was one.
 ///
 /// # Errors
 ///
-/// The server is no remote one, or the file of log-ins cannot be written.
-pub async fn log_out(config: &ServerConfig) -> Result<bool, Failure> {
-    required()?.remove(&remote(config)?.url).await
+/// The file of log-ins cannot be written.
+pub async fn log_out(url: &str) -> Result<bool, Failure> {
+    required()?.remove(url).await
 }
 
 fn remote(config: &ServerConfig) -> Result<&HttpConfig, Failure> {
     match &config.transport {
         TransportConfig::Http(http) => Ok(http),
-        TransportConfig::Stdio(_) => Err(Failure::new(
-            FailureKind::Config,
-            "it is started by a command; only servers with a URL take a log-in",
-        )),
+        TransportConfig::Stdio(_) => Err(Failure::new(FailureKind::Config, NO_URL)),
     }
 }
 

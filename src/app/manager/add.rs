@@ -45,9 +45,8 @@ impl Manager {
             self.engine.put(vec![definition.clone()]).await;
             None
         };
-        let environment = Arc::clone(&self.files.environment);
-        let file = path.clone();
-        let why = match blocking(move || apply(&file, &change, &environment)).await {
+        let (file, request) = (path.clone(), self.files.request.clone());
+        let why = match blocking(move || apply(&file, &change, &request)).await {
             Ok(Outcome::Written { .. } | Outcome::Unchanged) => {
                 return Ok(good(added(&name, &path, session.as_deref())));
             }

@@ -1,5 +1,7 @@
 //! Secrets that stand in plain text in a definition, and the variables that could take their place.
 
+use std::collections::HashMap;
+
 use std::ops::Range;
 
 use crate::config::entry::{Definition, Http, Stdio, Transport, Written};
@@ -19,14 +21,14 @@ pub struct LiteralSecret {
 /// Gives names to variables, so that one name never stands for two values.
 pub(super) struct Names<'a> {
     environment: &'a Environment,
-    given: Vec<(String, String)>,
+    given: HashMap<String, String>,
 }
 
 impl<'a> Names<'a> {
-    pub(super) const fn new(environment: &'a Environment) -> Self {
+    pub(super) fn new(environment: &'a Environment) -> Self {
         Self {
             environment,
-            given: Vec::new(),
+            given: HashMap::new(),
         }
     }
 
@@ -53,14 +55,13 @@ impl<'a> Names<'a> {
             count += 1;
             free = format!("{name}_{count}");
         }
-        self.given.push((free.clone(), value.to_owned()));
+        self.given.insert(free.clone(), value.to_owned());
         free
     }
 
     fn is_taken(&self, name: &str, value: &str) -> bool {
-        let mut given = self.given.iter();
         let set = self.environment.var_os(name);
-        given.any(|(old, other)| old == name && other != value)
+        self.given.get(name).is_some_and(|other| other != value)
             || set.is_some_and(|set| set != value)
     }
 }

@@ -12,6 +12,7 @@ mod shape;
 mod tests;
 mod variables;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use super::entry::{Definition, Entry, Http, Stdio, Transport, Written};
 use super::file::{self, Format, Syntax};
 use super::foreign;
 use super::problem::ConfigError;
+use super::source::Spot;
 use super::{Environment, FileInput, Role};
 use crate::domain::ServerName;
 
@@ -174,7 +176,8 @@ pub fn read(input: ImportInput<'_>) -> Result<Option<Import>, ConfigError> {
         environment: input.environment,
     };
     let (reading, tree, syntax) = file::open(opened)?;
-    let pairs = shape::servers(&tree, input.scope, input.path);
+    let pairs = shape::servers(&tree, input.scope, input.path)
+        .map_err(|misplaced| Spot::new(&reading.source, &misplaced.span).problem(misplaced.kind))?;
     let is_ours = syntax == Syntax::Toml && input.tool.is_none() && !file::is_foreign(&tree);
     let mut import = Import::default();
     let mut names = Names::new(input.environment);
@@ -189,13 +192,13 @@ pub fn read(input: ImportInput<'_>) -> Result<Option<Import>, ConfigError> {
     };
     let mut read = reading.file(Format::McpServers);
     foreign::add_all(&reading, &mut read, &pairs);
+    let mut ignored: HashMap<&ServerName, Vec<&str>> = HashMap::new();
+    for key in &read.ignored {
+        ignored.entry(&key.server).or_default().push(&key.key);
+    }
     for entry in read.entries {
-        let ignored = read.ignored.iter();
-        let ignored: Vec<&str> = ignored
-            .filter(|key| key.server == entry.name)
-            .map(|key| &*key.key)
-            .collect();
-        import.add(entry, Some((&input, &ignored)), &mut names);
+        let ignored = ignored.get(&entry.name).map_or(&[][..], Vec::as_slice);
+        import.add(entry, Some((&input, ignored)), &mut names);
     }
     Ok(Some(import))
 }

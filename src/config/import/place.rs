@@ -79,6 +79,19 @@ const USER: &[(Tool, Base, &str)] = &[
     (Tool::VsCode, Base::Data, "Code/User/profiles/*/mcp.json"),
     (Tool::VsCode, Base::Data, "Code - Insiders/User/mcp.json"),
     (Tool::VsCode, Base::Data, "VSCodium/User/mcp.json"),
+    // Before it had files of their own, servers stood in its settings.
+    (Tool::VsCode, Base::Data, "Code/User/settings.json"),
+    (
+        Tool::VsCode,
+        Base::Data,
+        "Code/User/profiles/*/settings.json",
+    ),
+    (
+        Tool::VsCode,
+        Base::Data,
+        "Code - Insiders/User/settings.json",
+    ),
+    (Tool::VsCode, Base::Data, "VSCodium/User/settings.json"),
     (
         Tool::Codex,
         Base::Named("CODEX_HOME", Some(".codex")),
@@ -99,6 +112,7 @@ const PROJECT: &[(Tool, &str)] = &[
     (Tool::ClaudeCode, ".mcp.json"),
     (Tool::Cursor, ".cursor/mcp.json"),
     (Tool::VsCode, ".vscode/mcp.json"),
+    (Tool::VsCode, ".vscode/settings.json"),
     (Tool::Codex, ".codex/config.toml"),
     (Tool::Gemini, ".gemini/settings.json"),
     (Tool::Zed, ".zed/settings.json"),
@@ -260,6 +274,23 @@ mod tests {
                 variables,
                 Tool::ClaudeDesktop,
                 &[&format!("{folder}/{desktop}")],
+            );
+            let code = [
+                "Code/User/mcp.json",
+                "Code/User/profiles/*/mcp.json",
+                "Code - Insiders/User/mcp.json",
+                "VSCodium/User/mcp.json",
+                "Code/User/settings.json",
+                "Code/User/profiles/*/settings.json",
+                "Code - Insiders/User/settings.json",
+                "VSCodium/User/settings.json",
+            ]
+            .map(|path| format!("{folder}/{path}"));
+            check(
+                platform,
+                variables,
+                Tool::VsCode,
+                &code.each_ref().map(String::as_str),
             );
         }
         check(

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::Scope;
+use crate::config::problem::ProblemKind;
 use crate::config::tree::{Node, Pair, Value};
 
 /// The tables that hold servers, as paths, in the order in which they are looked for.
@@ -22,9 +23,19 @@ const HOLDERS: &[&[&str]] = &[
     &["context_servers"],
     // VS Code's settings of old, newer opencode.
     &["mcp", "servers"],
+    &["mcp.servers"],
     // opencode.
     &["mcp"],
 ];
+
+/// Holders of nothing but servers: whatever else stands there is wrong.
+const ONLY_SERVERS: &[&str] = &["mcpServers", "mcp_servers", "context_servers"];
+
+/// What stands where servers should be.
+pub(super) struct Misplaced {
+    pub(super) kind: ProblemKind,
+    pub(super) span: Range<usize>,
+}
 
 /// Keys with another name than the one that is read.
 const RENAMED: &[(&str, &str)] = &[("environment", "env")];
@@ -52,35 +63,49 @@ const UNREAD: &[&str] = &[
 ];
 
 /// The servers of the tree for the scope; `None` where it has nothing that holds servers.
-pub(super) fn servers(tree: &Node, scope: &Scope, file: &Path) -> Option<Vec<Pair>> {
+pub(super) fn servers(
+    tree: &Node,
+    scope: &Scope,
+    file: &Path,
+) -> Result<Option<Vec<Pair>>, Misplaced> {
     // `~/.claude.json` has a part for every project.
     let part = match (tree.get("projects"), scope) {
         (Some(projects), Scope::Project(folder)) => {
             let here = projects.table().unwrap_or_default().iter();
             let mut here = here.filter(|pair| Path::new(&pair.key) == &**folder);
-            return Some(
-                here.next()
-                    .map_or_else(Vec::new, |pair| held(&pair.value, file).unwrap_or_default()),
-            );
+            let held = here
+                .next()
+                .map(|pair| held(&pair.value, file))
+                .transpose()?;
+            return Ok(Some(held.flatten().unwrap_or_default()));
         }
         _ => tree,
     };
-    held(part, file).or_else(|| tree.get("projects").map(|_| Vec::new()))
+    Ok(held(part, file)?.or_else(|| tree.get("projects").map(|_| Vec::new())))
 }
 
-fn held(tree: &Node, file: &Path) -> Option<Vec<Pair>> {
+fn held(tree: &Node, file: &Path) -> Result<Option<Vec<Pair>>, Misplaced> {
+    for key in ONLY_SERVERS {
+        if let Some(node) = tree.get(key) {
+            all_servers(key, node)?;
+        }
+    }
     let holder = HOLDERS.iter().find_map(|path| {
         let node = path.iter().try_fold(tree, |node, key| node.get(key))?;
         matches!(node.value, Value::Table(_) | Value::List(_)).then_some(node)
     });
+    let has_only_servers = ONLY_SERVERS.iter().any(|key| tree.get(key).is_some());
     let pairs = match holder.map(|node| &node.value) {
-        // What is no table is a setting beside the servers.
         Some(Value::Table(pairs)) => {
-            let tables = pairs.iter().filter(|pair| pair.value.table().is_some());
-            tables.cloned().collect()
+            // What is no table is a setting beside the servers.
+            let is_server = |pair: &&Pair| has_only_servers || pair.value.table().is_some();
+            pairs.iter().filter(is_server).cloned().collect()
         }
         Some(Value::List(nodes)) => nodes.iter().filter_map(named).collect(),
-        _ => vec![alone(tree, file)?],
+        _ => match alone(tree, file) {
+            Some(pair) => vec![pair],
+            None => return Ok(None),
+        },
     };
     // Gemini CLI switches servers off in a list beside them.
     let off = tree.get("mcp").and_then(|mcp| mcp.get("excluded"));
@@ -101,7 +126,40 @@ fn held(tree: &Node, file: &Path) -> Option<Vec<Pair>> {
         }
         pair
     });
-    Some(pairs.collect())
+    Ok(Some(pairs.collect()))
+}
+
+/// Whether what the key holds is servers: a table of them, or a list of such that have a name or,
+/// in Continue, stand elsewhere.
+fn all_servers(key: &str, node: &Node) -> Result<(), Misplaced> {
+    let misplaced = |node: &Node, what: String, expected| Misplaced {
+        kind: ProblemKind::WrongType {
+            key: what,
+            expected,
+            found: node.type_name(),
+        },
+        span: node.span.clone(),
+    };
+    match &node.value {
+        Value::Table(_) | Value::Null => Ok(()),
+        Value::List(nodes) => {
+            let mut nodes = nodes.iter();
+            let wrong = nodes.find(|node| named(node).is_none() && node.get("uses").is_none());
+            match wrong {
+                None => Ok(()),
+                Some(node) => Err(misplaced(
+                    node,
+                    format!("{key}[]"),
+                    "a server with a `name`",
+                )),
+            }
+        }
+        _ => Err(misplaced(
+            node,
+            key.to_owned(),
+            "a table of servers by their names",
+        )),
+    }
 }
 
 /// A server of a list, which has its name inside.

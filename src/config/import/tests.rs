@@ -139,3 +139,72 @@ fn a_repeated_name_of_a_list_counts_once() {
         [r#"a {"command":"y"}"#]
     );
 }
+
+#[test]
+fn what_is_no_server_is_told_with_its_place() {
+    let environment = Environment::new([], Some("/home/ada".into()), "/code/notes".into());
+    let check = |path: &str, text: &str, expected: &str| {
+        let input = ImportInput {
+            path: Path::new(path),
+            text,
+            tool: None,
+            scope: &Scope::User,
+            platform: Platform::Unix,
+            environment: &environment,
+        };
+        assert_eq!(read(input).unwrap_err().one_line(), expected, "{text}");
+    };
+    check(
+        "c.json",
+        "{\n\"mcpServers\": [\n{\"command\": \"x\"}]}",
+        "c.json:3:1: `mcpServers[]` must be a server with a `name`, not a table",
+    );
+    check(
+        "c.json",
+        r#"{"mcpServers": ["npx x"]}"#,
+        "c.json:1:17: `mcpServers[]` must be a server with a `name`, not a string",
+    );
+    check(
+        "c.json",
+        r#"{"context_servers": "x"}"#,
+        "c.json:1:21: `context_servers` must be a table of servers by their names, not a string",
+    );
+    check(
+        "c.toml",
+        "mcp_servers = true",
+        "c.toml:1:15: `mcp_servers` must be a table of servers by their names, not true or false",
+    );
+    check(
+        "c.yaml",
+        "mcpServers:\n  - name: a\n    <<: 7\n",
+        "c.yaml:3:5: the merge key << takes a mapping or a list of mappings, as `<<: *name`",
+    );
+    let import = read_as(None, "c.json", r#"{"mcpServers": {"a": "npx x"}}"#);
+    assert_eq!(
+        shown(&import),
+        ["a: `a` must be an object with `command` or `url`, not a string"]
+    );
+}
+
+#[test]
+fn a_merge_key_takes_over_what_is_not_there() {
+    let text = "base: &base\n  command: npx\n  env: {A: b}\nmore: &more {command: y, cwd: /x}\nmcpServers:\n  - name: a\n    <<: [*base, *more]\n    env: {C: d}\n  - <<: *base\n    name: b\n";
+    assert_eq!(
+        shown(&read_as(None, "c.yaml", text)),
+        [
+            r#"a {"command":"npx","env":{"C":"d"},"cwd":"/x"}"#,
+            r#"b {"command":"npx","env":{"A":"b"}}"#,
+        ]
+    );
+}
+
+#[test]
+fn settings_of_vs_code_may_have_servers() {
+    for text in [
+        r#"{"editor.fontSize": 12, "mcp": {"inputs": [], "servers": {"a": {"command": "x"}}}}"#,
+        r#"{"mcp.servers": {"a": {"command": "x"}}}"#,
+    ] {
+        let import = read_as(Some(Tool::VsCode), "settings.json", text);
+        assert_eq!(shown(&import), [r#"a {"command":"x"}"#], "{text}");
+    }
+}

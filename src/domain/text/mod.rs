@@ -16,7 +16,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 pub use screen::{Contents, cell, contents, fit, fit_middle, fit_with, readable, visible, width};
 
-pub use shell::{LineError, command_line, shell_word, words};
+pub use shell::{LineError, command_line, literal_word, shell_word, words};
 
 use escape::{Piece, Pieces};
 

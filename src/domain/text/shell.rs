@@ -20,12 +20,30 @@ pub fn shell_word(word: &str) -> Cow<'_, str> {
     let has_variable = word
         .match_indices('$')
         .any(|(at, _)| !word[at + 1..].starts_with('{'));
+    // Outside a variable braces make several words of one.
+    let has_braces = word
+        .match_indices('{')
+        .any(|(at, _)| !word[..at].ends_with('$'));
     let is_start = word.starts_with(['#', '~', '=']) && !word.starts_with("~/");
-    if word.is_empty() || has_variable || is_start || word.contains(is_special) {
-        Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
+    let is_special = has_variable || has_braces || is_start || word.contains(is_special);
+    if word.is_empty() || is_special {
+        in_quotes(word)
     } else {
         Cow::Borrowed(word)
     }
+}
+
+/// The word, which a shell leaves as it is: nothing in it is a variable.
+#[must_use]
+pub fn literal_word(word: &str) -> Cow<'_, str> {
+    match shell_word(word) {
+        Cow::Borrowed(word) if word.contains('$') || word.starts_with('~') => in_quotes(word),
+        word => word,
+    }
+}
+
+fn in_quotes(word: &str) -> Cow<'_, str> {
+    Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
 }
 
 /// Why a line is no command line.
@@ -119,6 +137,17 @@ mod tests {
         check(&["say", "it's", "", "#1"], r"say 'it'\''s' '' '#1'");
         check(&["~/bin/x", "${HOME}/notes"], "~/bin/x ${HOME}/notes");
         check(&["echo", "$HOME", "$(id)"], "echo '$HOME' '$(id)'");
+        check(&["a{b,c}", "${X}{d}"], "'a{b,c}' '${X}{d}'");
+    }
+
+    #[test]
+    fn a_literal_word_has_no_variable() {
+        let check = |word: &str, expected: &str| assert_eq!(literal_word(word), expected);
+        check("files", "files");
+        check("my server", "'my server'");
+        check("${HOME}", "'${HOME}'");
+        check("~/x", "'~/x'");
+        check("it's", r"'it'\''s'");
     }
 
     #[test]

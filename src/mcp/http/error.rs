@@ -63,6 +63,18 @@ impl HttpFailure {
         }
     }
 
+    /// The same with the words of the server behind it.
+    pub fn saying(self, words: &str) -> Self {
+        if words.trim().is_empty() {
+            return self;
+        }
+        let message = format!("{}; the server says: {words}", self.failure.message);
+        Self {
+            failure: Failure::new(self.failure.kind, message),
+            ..self
+        }
+    }
+
     /// The same with a web page as its body: where a site refuses a POST, there is no server.
     pub fn page(status: StatusCode, retry_after: Option<&str>) -> Self {
         let code = status.as_u16();

@@ -9,14 +9,14 @@ use http::header::ACCEPT;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::Response;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, GetMeta as _, JsonRpcMessage};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::caller::{self, Caller, EVENT_STREAM, JSON};
 use super::error::HttpFailure;
 use super::events::{Event, EventReader};
 use super::headers::{LAST_EVENT_ID, METHOD, NAME, PROTOCOL_VERSION, SESSION_ID, name_value};
 use super::inbox::{Inbox, request_id};
-use crate::domain::Group;
+use crate::domain::{Group, text};
 use crate::mcp::decode::handshake::InitializeReading;
 use crate::mcp::envelope::{self, Inbound};
 use crate::mcp::handshake::MODERN_VERSION;
@@ -31,6 +31,9 @@ const RESUME_AT_MOST: Duration = Duration::from_secs(30);
 
 /// How long a stream is read on after its answer, so that its connection can be used again.
 const DRAIN: Duration = Duration::from_millis(50);
+
+/// How long the body of a refusal is waited for: its status alone says enough.
+const EXPLANATION: Duration = Duration::from_secs(2);
 
 /// What all tasks of one transport share.
 #[derive(Debug)]
@@ -116,23 +119,27 @@ impl Link {
             self.inbox.signals().expire();
             return Err(Unanswered::Failed(caller::refusal(&response)));
         }
-        let is_handshake = is_handshake(message);
-        let may_explain = match status.as_u16() {
-            401 | 403 | 408 | 429 => false,
-            400..=499 => true,
-            500..=599 => !is_handshake,
-            _ => false,
-        };
         let failure = self.refused(&response);
-        if let Some(id) = request_id(message)
-            && may_explain
-            && caller::media_type(&response).as_deref() == Some(JSON)
-            && let Ok(body) = caller::body(response).await
-            && let Some(error) = explanation(body)
-        {
-            return Err(Unanswered::Explained(id, error));
-        }
-        Err(Unanswered::Failed(failure))
+        let may_explain =
+            matches!(status.as_u16(), 400..=599) && !matches!(status.as_u16(), 401 | 403);
+        let explained = match request_id(message) {
+            Some(id) if may_explain => explanation(response).await.map(|error| (id, error)),
+            Some(_) | None => None,
+        };
+        Err(match explained {
+            None => Unanswered::Failed(failure),
+            // It answers nobody now, whatever the words for that are.
+            Some((_, error)) if is_passing(status) => {
+                // The words may quote a cursor, which is looked for before they are cut.
+                let words = if is_handshake(message) {
+                    text::error_text(&error.message)
+                } else {
+                    error.message
+                };
+                Unanswered::Failed(failure.saying(&words))
+            }
+            Some((id, error)) => Unanswered::Explained(id, error),
+        })
     }
 
     /// The failure of a status. Without credentials that are taken the connection is over.
@@ -249,7 +256,7 @@ impl Link {
                 Ok(Got::NoStream) => {
                     return self.inbox.fail(id, HttpFailure::broke_off()).await;
                 }
-                Err(failure) if is_passing(&failure) => {}
+                Err(failure) if may_pass(&failure) => {}
                 Err(failure) => return self.inbox.fail(id, failure).await,
             }
         }
@@ -353,7 +360,7 @@ impl Link {
                     if !opened_before {
                         signals.set_subscription(Subscription::Refused);
                     }
-                    if !is_passing(&failure) {
+                    if !may_pass(&failure) {
                         return signals.set_subscription(Subscription::Refused);
                     }
                     // What happens before it opens may be missed.
@@ -380,9 +387,16 @@ impl From<HttpFailure> for Unanswered {
     }
 }
 
-/// The error of the body of a status that is no success. It may have any id: whoever refuses a
+/// The error of the body of a response that is no success. It may have any id: whoever refuses a
 /// request unread does not know it.
-fn explanation(body: Vec<u8>) -> Option<RpcError> {
+async fn explanation(response: Response) -> Option<RpcError> {
+    if caller::media_type(&response).as_deref() != Some(JSON) {
+        return None;
+    }
+    let body = timeout(EXPLANATION, caller::body(response))
+        .await
+        .ok()?
+        .ok()?;
     let mut explanation = None;
     envelope::take_apart(body, |message| {
         if let Inbound::Answer(_, Reply::Error(error)) = message {
@@ -433,11 +447,14 @@ impl Place {
 }
 
 /// Whether the same request may succeed later.
-fn is_passing(failure: &HttpFailure) -> bool {
-    failure.status.is_some_and(|status| {
-        status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED
-            || matches!(status.as_u16(), 408 | 429)
-    })
+fn may_pass(failure: &HttpFailure) -> bool {
+    let status = failure.status;
+    status.is_some_and(|status| is_passing(status) && status != StatusCode::NOT_IMPLEMENTED)
+}
+
+/// Whether the status is about the server, and not about the request.
+fn is_passing(status: StatusCode) -> bool {
+    status.is_server_error() || matches!(status.as_u16(), 408 | 429)
 }
 
 fn is_handshake(message: &ClientJsonRpcMessage) -> bool {

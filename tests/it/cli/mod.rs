@@ -2,6 +2,8 @@
 //! `list`, `read`, the servers that they use, and how they end.
 
 mod ends;
+mod global;
+mod hints;
 mod list;
 mod read;
 mod secrets;

@@ -51,9 +51,9 @@ async fn statuses_are_told_with_what_to_do() {
     )
     .await;
     check(
-        Reply::error(-32603, "down").with_status(503),
+        Reply::error(-32603, "do\u{1b}[1mwn").with_status(503),
         connect,
-        "HTTP 503 Service Unavailable",
+        "HTTP 503 Service Unavailable; the server says: down",
     )
     .await;
     check(
@@ -194,8 +194,40 @@ async fn an_error_of_a_list_is_told_as_over_stdio() {
     let rows = [
         (
             Reply::error_object(json!({"code": -32603})).with_status(500),
-            FailureKind::Rpc { code: Some(-32603) },
-            "the server gave no message",
+            FailureKind::Connect,
+            "HTTP 500 Internal Server Error",
+        ),
+        (
+            Reply::error(-32603, "no\ndisk\u{1b}[1m").with_status(500),
+            FailureKind::Connect,
+            "HTTP 500 Internal Server Error; the server says: no\ndisk",
+        ),
+        (
+            Reply::error(-32601, "later").with_status(501),
+            FailureKind::Connect,
+            "HTTP 501 Not Implemented; the server says: later",
+        ),
+        (
+            Reply::error(-32000, "too many")
+                .with_status(429)
+                .header("retry-after", "7"),
+            FailureKind::Connect,
+            "HTTP 429 Too Many Requests; try again after 7 s; the server says: too many",
+        ),
+        (
+            Reply::error(-32000, "slow").with_status(408),
+            FailureKind::Connect,
+            "HTTP 408 Request Timeout; the server says: slow",
+        ),
+        (
+            Reply::error(-32602, "no such list").with_status(400),
+            FailureKind::Rpc { code: Some(-32602) },
+            "no such list",
+        ),
+        (
+            Reply::error(-32001, "not here").with_status(409),
+            FailureKind::Rpc { code: Some(-32001) },
+            "not here",
         ),
         (
             Reply::status(502),

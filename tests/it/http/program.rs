@@ -239,3 +239,38 @@ fn a_log_in_that_nobody_completes_ends_in_time() {
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("only servers with a URL"), "{ran:?}");
 }
+
+#[test]
+fn a_log_out_needs_nothing_of_the_server_but_its_url() {
+    let authorization = AuthorizationServer::start();
+    let (address, _fake) = guarded(&authorization);
+    let home = home_of(address);
+    assert_eq!(log_in(&home).code, Some(0));
+    let url = endpoint(address);
+    let rest =
+        "headers = { X-Team = '${NOT_SET_ANYWHERE}' }\noauth = { client_secret = '${NOR_THIS}' }\n";
+    // A project file that nobody approved starts nothing here.
+    home.configure(&[]);
+    home.write(
+        "work/.mcpdeck.toml",
+        &format!("{}{rest}", table("far", &url)),
+    );
+    let out = home.run(&["logout", "far"]);
+    assert_eq!(out.stderr, "mcpdeck: logged out at far\n");
+    assert_eq!(out.code, Some(0));
+    home.write("work/.mcpdeck.toml", "");
+    home.configure(&[
+        &table("far", "https://${NOT_SET_ANYWHERE}/mcp"),
+        "[servers.near]\ncommand = 'x'\n",
+    ]);
+    let out = home.run(&["logout", "far"]);
+    assert_eq!(
+        out.refused(3),
+        "mcpdeck: far: its URL is needed to find the log-in, and cannot be told: environment variable NOT_SET_ANYWHERE is not set\n"
+    );
+    assert!(
+        home.run(&["logout", "near"])
+            .refused(2)
+            .contains("only servers with a URL")
+    );
+}
