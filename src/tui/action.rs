@@ -97,6 +97,8 @@ pub enum Action {
     Scroll(u16, u16, i32),
     /// The window has another size: columns and rows.
     Resize(u16, u16),
+    /// The deck begins, and nothing is configured.
+    Welcome,
     /// There is a newer snapshot.
     State,
     /// Where a server that is to be removed is written.

@@ -26,6 +26,7 @@ use super::question::Question;
 use super::reader::Reader;
 use super::save::Save;
 use super::update;
+use super::welcome::Welcome;
 use crate::domain::AppState;
 
 /// One layer.
@@ -47,6 +48,8 @@ pub enum Layer {
     Search(Field),
     /// The field for the name of a file.
     Save(Save),
+    /// What one sees first where nothing is configured.
+    Welcome(Welcome),
     /// The help screen, scrolled by so many lines.
     Help(usize),
     /// A log-in under way.
@@ -71,7 +74,7 @@ impl Layer {
     #[must_use]
     pub const fn context(&self) -> Context {
         match self {
-            Self::Help(_) => Context::Deck,
+            Self::Help(_) | Self::Welcome(_) => Context::Deck,
             Self::Import(import) => import.context(),
             Self::Reader(_) => Context::Reader,
             Self::Filter(_)
@@ -102,7 +105,9 @@ impl Layer {
             | Self::LogIn(_)
             | Self::Question(_) => true,
             Self::Import(import) => matches!(import.context(), Context::Question),
-            Self::Reader(_) | Self::Form(_) | Self::Add(_) | Self::Help(_) => false,
+            Self::Reader(_) | Self::Form(_) | Self::Add(_) | Self::Help(_) | Self::Welcome(_) => {
+                false
+            }
         }
     }
 
@@ -119,6 +124,8 @@ impl Layer {
         }
         match self {
             Self::Help(offset) => help(model, offset, command),
+            // Every key closes it before it gets here.
+            Self::Welcome(_) => Reply::Close(None),
             Self::Import(import) => import.command(model, command),
             Self::Reader(reader) => reader.command(model, command, clock),
             Self::Filter(_)
@@ -160,9 +167,11 @@ impl Layer {
             Self::Search(field) => search(model, field, edit),
             Self::Save(save) => save.edit(edit),
             Self::LogIn(log_in) => log_in.edit(model, edit),
-            Self::Import(_) | Self::Reader(_) | Self::Help(_) | Self::Question(_) => {
-                Reply::Stay(None)
-            }
+            Self::Import(_)
+            | Self::Reader(_)
+            | Self::Help(_)
+            | Self::Welcome(_)
+            | Self::Question(_) => Reply::Stay(None),
         }
     }
 
@@ -180,7 +189,8 @@ impl Layer {
             | Self::Search(_)
             | Self::Save(_)
             | Self::LogIn(_)
-            | Self::Help(_) => Reply::Stay(None),
+            | Self::Help(_)
+            | Self::Welcome(_) => Reply::Stay(None),
         }
     }
 
@@ -208,6 +218,7 @@ impl Layer {
             | Self::Search(_)
             | Self::Save(_)
             | Self::Help(_)
+            | Self::Welcome(_)
             | Self::Question(_) => Reply::Close(None),
             // A click may be what brings the window back from behind the browser.
             Self::Reader(_) | Self::LogIn(_) => Reply::Stay(None),
@@ -223,6 +234,7 @@ impl Layer {
     /// The wheel was turned; positive is down. Returns whether it was for the layer.
     pub fn scroll(&mut self, rows: isize) -> bool {
         match self {
+            Self::Welcome(_) => {}
             Self::Help(offset) => *offset = offset.saturating_add_signed(rows),
             Self::Reader(reader) => reader.scroll(rows),
             Self::Find(find) => find.step(rows),
@@ -238,6 +250,7 @@ impl Layer {
     /// Brings it in line with the window.
     pub fn settle(&mut self, window: Rect) {
         match self {
+            Self::Welcome(_) => {}
             Self::Help(offset) => {
                 let height = usize::from(inside(help_area(window)).height);
                 *offset = (*offset).min(HELP_LINES.saturating_sub(height));
@@ -263,6 +276,7 @@ impl Layer {
     #[must_use]
     pub fn awaits(&self, ticket: Ticket) -> bool {
         match self {
+            Self::Welcome(welcome) => welcome.awaits(ticket),
             Self::Reader(reader) => reader.awaits(ticket),
             Self::Find(find) => find.awaits(ticket),
             Self::Import(import) => import.awaits(ticket),
@@ -280,6 +294,7 @@ impl Layer {
     /// Takes an answer that it awaits.
     pub fn take(&mut self, model: &mut Model, answer: Answer) -> Reply {
         match self {
+            Self::Welcome(welcome) => welcome.take(answer),
             Self::Reader(reader) => reader.take(answer),
             Self::Find(find) => return find.take(answer),
             Self::Import(import) => import.take(answer),
@@ -309,6 +324,7 @@ impl Layer {
             | Self::Save(_)
             | Self::LogIn(_)
             | Self::Help(_)
+            | Self::Welcome(_)
             | Self::Question(_) => None,
         }
     }

@@ -49,6 +49,7 @@ pub mod view;
 pub mod view_model;
 #[cfg(test)]
 mod walk;
+pub mod welcome;
 pub mod wrap;
 
 use std::collections::{BTreeMap, HashMap};
@@ -151,6 +152,9 @@ pub async fn run(manager: Manager, options: DeckOptions) -> Result<Ending, DeckE
         to_edit: None,
     };
     deck.act(Action::State)?;
+    if options.demo {
+        deck.act(Action::Welcome)?;
+    }
     deck.draw()?;
     // What is not needed for the first frame comes after it.
     deck.listen(&mut states, Keys::read()?, Signals::new()?)

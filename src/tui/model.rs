@@ -191,6 +191,10 @@ impl Model {
         }
         // Only servers of files have a place: the demo has given way to them.
         self.demo &= !state.servers.iter().any(|server| server.origin.is_some());
+        if !self.demo {
+            self.layers
+                .close(|layer| matches!(layer, Layer::Welcome(_)));
+        }
         self.servers.put(state);
         self.servers.set_height(
             usize::from(inside(areas.servers).height) / LINES_EACH,

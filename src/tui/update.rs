@@ -17,6 +17,7 @@ use super::mouse;
 use super::open;
 use super::question::Question;
 use super::rows::{Rows, Tab, Trouble};
+use super::welcome::{self, Welcome};
 use crate::domain::item::Item;
 use crate::domain::text;
 use crate::domain::{AppState, ListMethod, ServerSnapshot, Status};
@@ -45,6 +46,9 @@ fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> 
         Action::Leave => return Some(Effect::Quit),
         Action::Command(command) => {
             model.notice = None;
+            if welcome::closes(model, command) {
+                return None;
+            }
             return if model.layers.is_empty() {
                 deck_command(model, state, command, clock)
             } else {
@@ -66,7 +70,17 @@ fn apply(model: &mut Model, state: &AppState, action: Action, clock: &Clock) -> 
                 Reply::Stay(None)
             });
         }
-        Action::Nothing => model.notice = None,
+        Action::Nothing => {
+            model.notice = None;
+            model
+                .layers
+                .close(|layer| matches!(layer, Layer::Welcome(_)));
+        }
+        Action::Welcome => {
+            let (welcome, effect) = Welcome::asking(model);
+            model.layers.push(Layer::Welcome(welcome));
+            return Some(effect);
+        }
         Action::Click(x, y) => return mouse::click(model, state, x, y),
         Action::Scroll(x, y, rows) => mouse::scroll(model, state, x, y, rows),
         Action::Resize(columns, rows) => model.size = (columns, rows),

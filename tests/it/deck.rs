@@ -451,11 +451,36 @@ fn changes_of_a_server_arrive_live() {
 fn without_a_config_it_shows_the_demo() {
     let home = Home::new();
     let mut deck = Terminal::deck(&home, &[]);
-    deck.shows(&["built-in demo", "config.toml"]);
+    deck.shows(&["Welcome to mcpdeck", "built-in demo", "config.toml"]);
+    deck.shows(&["copy servers from other tools; none are found here"]);
     deck.line_with(&["demo", "connected"]);
+    deck.press("q");
+    deck.hides("Welcome to mcpdeck");
+    deck.shows(&["Built-in demo. Your own servers: i copies them"]);
     deck.press("q");
     assert_eq!(deck.code(), 0);
     deck.assert_sane();
+    home.assert_nothing_left();
+}
+
+#[test]
+fn the_welcome_says_what_there_is_to_import() {
+    let home = Home::new();
+    let cursor =
+        r#"{"mcpServers": {"one": {"command": "run-one"}, "two": {"command": "run-two"}}}"#;
+    home.write(".cursor/mcp.json", cursor);
+    home.write(
+        ".codex/config.toml",
+        "[mcp_servers.three]\ncommand = 'run-three'\n",
+    );
+    let mut deck = Terminal::deck(&home, &[]);
+    deck.shows(&["i  copy 3 servers found in Cursor and Codex"]);
+    deck.press("i");
+    deck.hides("Welcome to mcpdeck");
+    deck.shows(&["one", "two", "three"]);
+    deck.press("\x03");
+    assert_eq!(deck.code(), 0);
+    assert_eq!(home.read(".cursor/mcp.json"), cursor);
     home.assert_nothing_left();
 }
 

@@ -69,6 +69,23 @@ impl Tool {
         Self::OpenCode,
     ];
 
+    /// Its name, as it calls itself.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeDesktop => "Claude Desktop",
+            Self::ClaudeCode => "Claude Code",
+            Self::Cursor => "Cursor",
+            Self::Windsurf => "Windsurf",
+            Self::VsCode => "VS Code",
+            Self::Codex => "Codex",
+            Self::Gemini => "Gemini CLI",
+            Self::Zed => "Zed",
+            Self::Continue => "Continue",
+            Self::OpenCode => "opencode",
+        }
+    }
+
     /// The word for it on the command line.
     #[must_use]
     pub const fn word(self) -> &'static str {

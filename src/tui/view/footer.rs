@@ -71,6 +71,10 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>) -> Option<(u16, u16)> {
             Stage::Asking => keys(buffer, view, area, &[("Esc", "cancel")]),
             Stage::Failed(_) => keys(buffer, view, area, &[("Esc", "close")]),
         },
+        Some(Layer::Welcome(_)) => {
+            let offered = [Command::Import, Command::Add, Command::Back];
+            hints(buffer, view, area, &offered);
+        }
         Some(Layer::Help(_)) => hints(buffer, view, area, &[Command::Up, Command::Back]),
         Some(Layer::Question(_)) => keys(buffer, view, area, &YES_OR_NO),
     }
@@ -82,9 +86,13 @@ pub fn hint(buffer: &mut Buffer, view: &ViewModel<'_>) {
     let Some(areas) = view.areas else {
         return;
     };
-    let text =
-        "The built-in demo. Your own servers: mcpdeck add NAME -- COMMAND, or mcpdeck import";
-    paint::put(buffer, paint::skip(areas.hint, 1), text, view.theme.accent);
+    let key = |command: Command| view.keymap.shown(command).unwrap_or_default();
+    let text = format!(
+        "Built-in demo. Your own servers: {} copies them from other tools, {} adds one",
+        key(Command::Import),
+        key(Command::Add)
+    );
+    paint::put(buffer, paint::skip(areas.hint, 1), &text, view.theme.accent);
 }
 
 /// How a question is answered.

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 
-use super::{find, form, help, import, log_in, question, reader};
+use super::{find, form, help, import, log_in, question, reader, welcome};
 use crate::tui::layer::Layer;
 use crate::tui::view_model::ViewModel;
 
@@ -20,6 +20,7 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, layer: &Layer) -> Option<
         Layer::Reader(reader) => reader::draw(buffer, view, reader),
         Layer::Help(offset) => help::draw(buffer, view, *offset),
         Layer::LogIn(log_in) => log_in::draw(buffer, view, log_in),
+        Layer::Welcome(greeting) => welcome::draw(buffer, view, greeting),
         Layer::Question(question) => question::draw(buffer, view, question),
     }
     None

@@ -25,6 +25,7 @@ mod tabs;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod welcome;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;

@@ -9,11 +9,15 @@ use ratatui::style::{Color, Modifier, Style};
 
 use crate::app::Place;
 use crate::app::login::{Page, Progress};
+use crate::app::manager::Findings;
 use crate::domain::{AppState, Failure, FailureKind, Status, text};
 use crate::mcp::LineKind;
-use crate::tui::action::{Action, Notice};
+use crate::tui::action::{Action, Effect, Notice};
+use crate::tui::ask::{Answer, Ask};
 use crate::tui::fixture as make;
 use crate::tui::harness::Deck;
+use crate::tui::import::fixture as foreign;
+use crate::tui::import::listing::Listing;
 use crate::tui::lines::StderrLine;
 
 /// Compares the screen at four sizes with the snapshot of the name.
@@ -87,6 +91,26 @@ fn demo() {
         deck.model.demo = true;
         deck.act(Action::State);
     });
+}
+
+#[test]
+fn welcome() {
+    let check = |name: &str, found: Option<Findings>| {
+        check(name, &make::with_events(vec![make::demo()]), |deck| {
+            deck.model.demo = true;
+            let effect = deck.act(Action::Welcome);
+            let Some(Effect::Ask(ticket, Ask::Scan)) = effect else {
+                panic!("nothing is looked for: {effect:?}");
+            };
+            if let Some(found) = found.clone() {
+                let found = Ok(std::sync::Arc::new(Listing::new(found)));
+                deck.act(Action::Answered(ticket, Answer::Scanned(found)));
+            }
+        });
+    };
+    check("welcome", None);
+    check("welcome_found", Some(foreign::full()));
+    check("welcome_nothing", Some(foreign::findings(Vec::new())));
 }
 
 #[test]
