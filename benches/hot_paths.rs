@@ -3,37 +3,27 @@
 //! `cargo bench` runs all, `cargo bench -- frame` those with the word in their name. What a user
 //! meets is measured by the example `bench`.
 
-use std::collections::BTreeMap;
+#[path = "../tests/support/bench/frame.rs"]
+mod frame;
+
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
-use chrono::FixedOffset;
+use anyhow::Result;
 use divan::Bencher;
 use mcpdeck::app::{Definition, Engine, EngineHandle, EngineOptions, Face, Launch, Launched};
 use mcpdeck::domain::text::{self, Keep};
 use mcpdeck::domain::{
-    AppState, Catalog, Group, Interest, Listing, ProtocolChoice, Resource, ResourceTemplate,
-    ServerConfig, ServerName, ServerSnapshot, Session, Settings, Status, StdioConfig,
-    TransportConfig,
+    AppState, Interest, Resource, ResourceTemplate, ServerName, Settings, StdioConfig,
 };
 use mcpdeck::mcp::decode::{self, Accumulator, Decode};
 use mcpdeck::mcp::{LineRing, Signals};
-use mcpdeck::tui::action::{Action, Command};
 use mcpdeck::tui::find::Query;
-use mcpdeck::tui::format::Clock;
-use mcpdeck::tui::keymap::Keymap;
-use mcpdeck::tui::model::Model;
-use mcpdeck::tui::theme::{Environment, Theme};
-use mcpdeck::tui::update::update;
-use mcpdeck::tui::view::render;
-use mcpdeck::tui::view_model::ViewModel;
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::runtime::Runtime;
+
+use frame::{Frame, definition, many_servers};
 
 /// How many items a page has, and how many pages there are.
 const PAGE: usize = 100;
@@ -181,19 +171,6 @@ impl Rig {
     }
 }
 
-fn definition(number: usize, enabled: bool) -> Result<Definition> {
-    let mut definition = Definition::from(ServerConfig {
-        name: ServerName::new(&format!("server-{number}"))?,
-        transport: TransportConfig::Stdio(StdioConfig::default()),
-        protocol: ProtocolChoice::Legacy,
-        connect_timeout: None,
-        request_timeout: None,
-        traversal_timeout: None,
-    });
-    definition.enabled = enabled;
-    Ok(definition)
-}
-
 /// From the request to the snapshot that has the new list: the wire, the walk and the diff.
 #[divan::bench(sample_count = 20)]
 fn traverse_100_pages_of_100_resources(bencher: Bencher) {
@@ -238,69 +215,11 @@ fn publish_200_servers(bencher: Bencher) {
     run().unwrap_or_else(|error| unreachable!("{error:#}"));
 }
 
-/// So many connected servers, each with 10,000 resources of its own.
-fn many_servers(count: usize) -> Result<AppState> {
-    let pages: Vec<String> = (0..PAGES)
-        .map(|number| page("resources", "uri", number))
-        .collect();
-    let servers: Result<Vec<Arc<ServerSnapshot>>> = (0..count)
-        .map(|number| {
-            let mut server = definition(number, true)?.first_snapshot();
-            server.status = Status::Connected(Arc::new(Session {
-                protocol_version: "2025-11-25".into(),
-                modern: false,
-                server_name: "fast".into(),
-                server_version: "1".into(),
-                server_title: None,
-                instructions: None,
-                capabilities: Box::new([Group::Resources.word().into()]),
-                since: Instant::now(),
-                took: Duration::from_millis(3),
-                notes: Box::new([]),
-            }));
-            let items = decode_pages::<Resource>(&pages);
-            server.catalog = Arc::new(Catalog {
-                resources: Listing::renewed(items, Arc::new([]), None),
-                ..Catalog::default()
-            });
-            Ok(Arc::new(server))
-        })
-        .collect();
-    Ok(AppState {
-        servers: servers?.into(),
-        ..AppState::default()
-    })
-}
-
 /// What a frame takes, model to cells: 100 servers, 10,000 rows, in a large window.
 #[divan::bench]
 fn frame_of_100_servers_and_10_000_rows(bencher: Bencher) {
-    let run = || -> Result<()> {
-        let size = (160, 50);
-        let state = many_servers(100)?;
-        let clock = Clock {
-            now: Instant::now(),
-            zone: FixedOffset::east_opt(0).context("UTC")?,
-        };
-        let theme = Theme::new("dark", None, false, &Environment::default());
-        let keymap = Keymap::new(&BTreeMap::new())?;
-        let mut model = Model::new(size, "~/.config/mcpdeck/config.toml", false, true);
-        for action in [
-            Action::State,
-            Action::Command(Command::Open),
-            Action::Command(Command::Resources),
-        ] {
-            update(&mut model, &state, action, &clock);
-        }
-        let mut terminal = Terminal::new(TestBackend::new(size.0, size.1))?;
-        bencher.bench_local(|| {
-            update(&mut model, &state, Action::Command(Command::Down), &clock);
-            let view = ViewModel::new(&model, &state, clock, &theme, &keymap);
-            terminal.draw(|frame| render(frame, &view)).map(|_| ())
-        });
-        Ok(())
-    };
-    run().unwrap_or_else(|error| unreachable!("{error:#}"));
+    let mut frame = Frame::new(100).unwrap_or_else(|error| unreachable!("{error:#}"));
+    bencher.bench_local(|| frame.draw());
 }
 
 /// A search over 1,000,000 items.

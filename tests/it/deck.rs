@@ -10,6 +10,8 @@ mod edit;
 mod forms;
 mod log_in;
 mod reading;
+#[cfg(target_os = "linux")]
+mod soak;
 mod storm;
 mod tasks;
 mod themes;

@@ -17,6 +17,7 @@ mod config;
 mod deck;
 mod discovery;
 mod fake_server;
+mod fuzz;
 mod http;
 mod import;
 mod pictures;

@@ -5,7 +5,7 @@ mod caller;
 mod challenge;
 mod credentials;
 mod error;
-mod events;
+pub mod events;
 mod exchange;
 mod headers;
 mod inbox;

@@ -20,12 +20,12 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::stdio;
-use super::storms::fastrand;
 use crate::support::fake::listing::item;
 use crate::support::fake::script::LIST_METHODS;
 use crate::support::fake::{Action, Reply, Rule, Script};
 use crate::support::handle::FakeHandle;
 use crate::support::launch::in_process;
+use crate::support::random::fastrand;
 use crate::support::rig;
 
 const STEPS: u64 = 10_000;

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::{Order, stdio, tell};
 use crate::support::fake::{Action, Listing, Reply, Script};
 use crate::support::handle::FakeHandle;
+use crate::support::random::fastrand;
 use crate::support::rig::{NAME, Rig, listings};
 
 const METHODS: [&str; 3] = ["resources/list", "resources/templates/list", "tools/list"];
@@ -212,15 +213,4 @@ async fn a_list_that_changes_each_second_and_fails_every_third_time_keeps_its_ol
     })
     .await;
     rig.end().await;
-}
-
-/// A small generator of numbers (xorshift64*), the same for the same seed.
-pub(super) fn fastrand(seed: u64) -> impl FnMut() -> u64 {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    move || {
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33
-    }
 }

@@ -10,5 +10,6 @@ pub mod fleet;
 pub mod handle;
 pub mod launch;
 pub mod program;
+pub mod random;
 pub mod rig;
 pub mod site;

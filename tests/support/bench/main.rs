@@ -7,12 +7,14 @@
 //!
 //! Builds the program as it ships, runs both in turn against the same server, and prints medians,
 //! ratios and what was promised. Servers and floor are this program too, so nothing else is needed.
-//! `growth` draws its plots into `assets/`.
+//! `growth` draws its plots into `assets/`; a run of everything writes its table into the README.
 
 #[cfg(target_os = "linux")]
 mod deck;
 #[cfg(target_os = "linux")]
 mod floor;
+#[cfg(target_os = "linux")]
+mod frame;
 #[cfg(target_os = "linux")]
 mod growth;
 #[cfg(target_os = "linux")]

@@ -1,5 +1,6 @@
 //! The scenarios by name, and the table of what they found.
 
+use std::fmt;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,6 +39,7 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("hostile", lists::hostile),
     ("first-frame", screens::first_frame),
     ("idle", screens::idle),
+    ("frame", screens::frame),
     ("keys", screens::keys),
     ("notifications", screens::notifications),
     ("size", lists::size),
@@ -65,33 +67,58 @@ pub fn run(words: &[&str]) -> Result<()> {
     }
     let site = site(program)?;
     let mut stdout = io::stdout();
-    writeln!(stdout, "{}\n", machine())?;
-    writeln!(
-        stdout,
-        "| what | measured | floor | target | |\n|---|---|---|---|---|"
-    )?;
+    let mut table = format!("{HEAD}\n");
+    write!(stdout, "{}\n\n{table}", machine())?;
     for (name, scenario) in SCENARIOS {
         if !names.is_empty() && !names.contains(name) {
             continue;
         }
-        let rows = scenario(&site).with_context(|| (*name).to_owned())?;
-        for row in rows {
-            let Row {
-                what,
-                measured,
-                floor,
-                target,
-                kept,
-            } = row;
-            let word = if kept { "kept" } else { "**missed**" };
-            writeln!(
-                stdout,
-                "| {what} | {measured} | {floor} | {target} | {word} |"
-            )?;
+        for row in scenario(&site).with_context(|| (*name).to_owned())? {
+            let line = format!("{row}\n");
+            stdout.write_all(line.as_bytes())?;
             stdout.flush()?;
+            table.push_str(&line);
         }
     }
+    if names.is_empty() {
+        write_readme(&format!("{}:\n\n{table}", machine()))?;
+    }
     Ok(())
+}
+
+const HEAD: &str = "| what | measured | floor | target | |\n|---|---|---|---|---|";
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            what,
+            measured,
+            floor,
+            target,
+            kept,
+        } = self;
+        let word = match (target.is_empty(), kept) {
+            (true, _) => "",
+            (false, true) => "kept",
+            (false, false) => "**missed**",
+        };
+        write!(f, "| {what} | {measured} | {floor} | {target} | {word} |")
+    }
+}
+
+/// Puts what was measured in the place of the last measurement.
+fn write_readme(measured: &str) -> Result<()> {
+    const MARK: &str = "<!-- bench -->\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let text = std::fs::read_to_string(&path)?;
+    let parts: Vec<&str> = text.split(MARK).collect();
+    let [before, _, after] = parts[..] else {
+        anyhow::bail!("the README has no place for the table: two lines {MARK:?}");
+    };
+    Ok(std::fs::write(
+        path,
+        format!("{before}{MARK}{measured}{MARK}{after}"),
+    )?)
 }
 
 /// Makes a home for the program, and builds it as it ships if no other is named.

@@ -1,10 +1,11 @@
 //! What a person notices of the deck.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
 use super::deck::{Control, Deck};
+use super::frame::Frame;
 use super::measure::{Site, median, megabytes, milliseconds};
 use super::report::Row;
 use super::server::Options;
@@ -21,6 +22,9 @@ const SETTLING: Duration = Duration::from_secs(3);
 /// How often an idle deck may be woken in a second: for the clock on the screen, which takes a wait
 /// for the time and one for the terminal.
 const WAKES: u64 = 3;
+
+/// How many frames are drawn.
+const FRAMES: usize = 2_000;
 
 /// How many keys are pressed in a storm.
 const KEYS: usize = 300;
@@ -120,6 +124,25 @@ fn deck_and_control(site: &Site, items: usize) -> Result<(Deck, Control)> {
     deck.press("\r1")?;
     deck.wait_for("res-0-v0 ")?;
     Ok((deck, control))
+}
+
+/// What one frame takes, from the key's effect on the model to the cells.
+pub fn frame(_: &Site) -> Result<Vec<Row>> {
+    let mut frame = Frame::new(100)?;
+    let mut times = Vec::new();
+    for _ in 0..FRAMES {
+        let begin = Instant::now();
+        frame.draw()?;
+        times.push(milliseconds(begin.elapsed()));
+    }
+    let time = median(times)?;
+    Ok(vec![Row {
+        what: "one frame of 160 x 50, 100 servers of 10,000 rows".to_owned(),
+        measured: format!("{time:.2} ms"),
+        floor: String::new(),
+        target: "<= 0.5 ms",
+        kept: time <= 0.5,
+    }])
 }
 
 /// How long a key takes while a list of 10,000 rows changes without an end.
