@@ -9,6 +9,7 @@ mod changes;
 mod edit;
 mod forms;
 mod log_in;
+mod order;
 mod reading;
 #[cfg(target_os = "linux")]
 mod soak;
