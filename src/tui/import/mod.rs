@@ -5,7 +5,7 @@
 
 pub mod choices;
 #[cfg(test)]
-pub mod fixture;
+pub(super) mod fixture;
 pub mod listing;
 pub mod outcome;
 #[cfg(test)]
