@@ -4,6 +4,7 @@
 
 mod changes;
 mod forms;
+mod import;
 mod log_in;
 mod reading;
 mod storm;
