@@ -11,7 +11,7 @@ mod write;
 pub use foresee::foresee;
 pub use trust::{approvals, approvals_path, approve, revoke};
 pub use watch::{Following, follow};
-pub use write::{Outcome, StoreError, apply};
+pub use write::{Outcome, StoreError, apply, apply_all};
 
 use std::fs::File;
 use std::io::{self, Read};

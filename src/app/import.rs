@@ -3,15 +3,15 @@
 //!
 //! Everything here blocks, as in [`config_store`](super::config_store).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::config_store::{
-    LONGEST_FILE, LoadRequest, Outcome, apply as write, inspect, is_missing, read_text,
-    refuse_special, write_path,
+    LONGEST_FILE, LoadRequest, Outcome, apply_all, inspect, is_missing, read_text, refuse_special,
+    write_path,
 };
 use crate::config::edit::Edit;
 use crate::config::import::{
@@ -225,6 +225,8 @@ pub fn apply(
         by_name.entry(&candidate.name).or_default().push(candidate);
     }
     let mut done: Vec<(ServerName, Copied)> = Vec::with_capacity(by_name.len());
+    // Each file is written once. The places are those in `done`.
+    let mut changes: BTreeMap<PathBuf, (Vec<usize>, Vec<Edit>)> = BTreeMap::new();
     for candidate in chosen {
         // Each name once, at its first place.
         let Some(all) = by_name.remove(&candidate.name) else {
@@ -234,20 +236,41 @@ pub fn apply(
         let copied = if all.iter().skip(1).any(is_other) {
             Copied::Ambiguous
         } else {
-            copy(candidate, how, &target, &ours, request)
+            let (copied, change) = plan(candidate, how, &target, &ours);
+            if let (Some(change), Copied::Added(file) | Copied::Replaced(file)) = (change, &copied)
+            {
+                let (places, edits) = changes.entry(file.clone()).or_default();
+                places.push(done.len());
+                edits.push(change);
+            }
+            copied
         };
         done.push((candidate.name.clone(), copied));
+    }
+    if how.dry_run {
+        return Ok(done);
+    }
+    for (file, (places, edits)) in changes {
+        let outcomes = match apply_all(&file, &edits, request) {
+            Ok(outcomes) => outcomes,
+            Err(error) => edits.iter().map(|_| Err(error.clone())).collect(),
+        };
+        for (place, outcome) in places.into_iter().zip(outcomes) {
+            let failed = match outcome {
+                Ok(Outcome::Written { .. } | Outcome::Unchanged) => continue,
+                Ok(Outcome::ThisRunOnly { reason }) => reason,
+                Err(error) => error.to_string().into(),
+            };
+            if let Some((_, copied)) = done.get_mut(place) {
+                *copied = Copied::Failed(failed);
+            }
+        }
     }
     Ok(done)
 }
 
-fn copy(
-    candidate: &Candidate,
-    how: How,
-    target: &Path,
-    ours: &Ours,
-    request: &LoadRequest,
-) -> Copied {
+/// What is to become of the server, and the edit for it.
+fn plan(candidate: &Candidate, how: How, target: &Path, ours: &Ours) -> (Copied, Option<Edit>) {
     let (name, enabled) = (candidate.name.clone(), candidate.enabled);
     let definition = if how.secrets_to_env {
         &candidate.without_secrets
@@ -256,9 +279,9 @@ fn copy(
     };
     let definition = Box::new(definition.clone());
     let there = ours.of(&name);
-    let (file, change, copied) = match (ours.compare(candidate), there) {
-        (State::Equal, _) => return Copied::Unchanged,
-        (State::Different, _) if !how.replace => return Copied::Different,
+    match (ours.compare(candidate), there) {
+        (State::Equal, _) => (Copied::Unchanged, None),
+        (State::Different, _) if !how.replace => (Copied::Different, None),
         (
             State::Different,
             Some(Entry {
@@ -272,8 +295,7 @@ fn copy(
                 // Whether ours is switched on stays as it is.
                 enabled: there.is_none_or(|entry| entry.enabled),
             };
-            let file = origin.file.clone();
-            (file.clone(), change, Copied::Replaced(file))
+            (Copied::Replaced(origin.file.clone()), Some(change))
         }
         (State::New | State::Different, _) => {
             let change = Edit::Add {
@@ -281,17 +303,8 @@ fn copy(
                 definition,
                 enabled,
             };
-            let file = target.to_owned();
-            (file.clone(), change, Copied::Added(file))
+            (Copied::Added(target.to_owned()), Some(change))
         }
-    };
-    if how.dry_run {
-        return copied;
-    }
-    match write(&file, &change, request) {
-        Ok(Outcome::Written { .. } | Outcome::Unchanged) => copied,
-        Ok(Outcome::ThisRunOnly { reason }) => Copied::Failed(reason),
-        Err(error) => Copied::Failed(error.to_string().into()),
     }
 }
 

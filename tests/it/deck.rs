@@ -8,6 +8,7 @@ mod changes;
 #[cfg(unix)]
 mod edit;
 mod forms;
+mod import;
 mod log_in;
 mod order;
 mod reading;

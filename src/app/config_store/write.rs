@@ -71,40 +71,65 @@ pub enum StoreError {
 /// [`StoreError`]; the file is untouched. A file that cannot be written because it or its folder
 /// is read-only, or is another tool's, is no error but [`Outcome::ThisRunOnly`].
 pub fn apply(path: &Path, change: &Edit, request: &LoadRequest) -> Result<Outcome, StoreError> {
+    let mut outcomes = apply_all(path, std::slice::from_ref(change), request)?;
+    outcomes.pop().unwrap_or(Ok(Outcome::Unchanged))
+}
+
+/// Makes the edits in the file, one after the other, and writes it once. The outcomes are in the
+/// order of the edits; one that cannot be made does not hinder the others.
+///
+/// # Errors
+///
+/// As of [`apply`], where none of them can be made.
+pub fn apply_all(
+    path: &Path,
+    changes: &[Edit],
+    request: &LoadRequest,
+) -> Result<Vec<Result<Outcome, StoreError>>, StoreError> {
     let environment = &request.environment;
     let target = link_target(&environment.cwd().join(path));
     let _lock = lock(&target, environment).map_err(|error| io_error(path, &error))?;
+    let may_create = changes.iter().any(creates);
     for _ in 0..MOST_ATTEMPTS {
         let old = match read_text(&target, LONGEST_FILE) {
             Ok(text) => Some(text),
-            Err(error) if creates(change) && error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) if may_create && error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(io_error(path, &error)),
         };
-        let text = old.as_deref().unwrap_or_default();
-        if belongs_to_other(path, text, request)? {
-            return Ok(this_run_only(path, "it belongs to another tool"));
+        let mut text = old.clone().unwrap_or_default();
+        let all = |outcome: Outcome| changes.iter().map(|_| Ok(outcome.clone())).collect();
+        if belongs_to_other(path, &text, request)? {
+            return Ok(all(this_run_only(path, "it belongs to another tool")));
         }
-        let edited = edit(text, change).map_err(|error| StoreError::Edit {
-            file: path.to_owned(),
-            error,
-        })?;
-        if old.as_ref() == Some(&edited.text) {
-            return Ok(Outcome::Unchanged);
+        let mut outcomes = Vec::with_capacity(changes.len());
+        for change in changes {
+            outcomes.push(match edit(&text, change) {
+                Ok(edited) if edited.text == text && old.is_some() => Ok(Outcome::Unchanged),
+                Ok(edited) => {
+                    text = edited.text;
+                    let removed = edited.removed;
+                    Ok(Outcome::Written { removed })
+                }
+                Err(error) => Err(StoreError::Edit {
+                    file: path.to_owned(),
+                    error,
+                }),
+            });
         }
-        if let Some(reason) = read_only(&target) {
-            return Ok(this_run_only(path, &reason));
+        let is_written = |it: &Result<Outcome, _>| matches!(it, Ok(Outcome::Written { .. }));
+        if !outcomes.iter().any(is_written) {
+            return Ok(outcomes);
         }
-        match replace(&target, old.as_deref(), &edited.text) {
-            Ok(true) => {
-                let removed = edited.removed;
-                return Ok(Outcome::Written { removed });
-            }
-            Ok(false) => {}
-            Err(error) if is_denied(&error) => {
-                return Ok(this_run_only(path, &io_reason(&error)));
-            }
-            Err(error) => return Err(io_error(path, &error)),
-        }
+        let refused = match read_only(&target) {
+            Some(reason) => reason,
+            None => match replace(&target, old.as_deref(), &text) {
+                Ok(true) => return Ok(outcomes),
+                Ok(false) => continue,
+                Err(error) if is_denied(&error) => io_reason(&error),
+                Err(error) => return Err(io_error(path, &error)),
+            },
+        };
+        return Ok(all(this_run_only(path, &refused)));
     }
     Err(StoreError::Io {
         file: path.to_owned(),

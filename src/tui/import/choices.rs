@@ -49,11 +49,16 @@ impl Choices {
             })
         };
         let chosen = (0..listing.len()).filter(is_first_new).collect();
+        // Below the first heading.
+        let window = Window {
+            cursor: usize::from(!listing.is_empty()),
+            ..Window::default()
+        };
         Self {
             shown: listing.with(&[]),
             chosen,
             to_variables: false,
-            window: Window::default(),
+            window,
             needle: String::new(),
             listing,
         }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::listing::Listing;
-use crate::app::import::{Found, Source, State};
+use crate::app::config_store::LoadRequest;
+use crate::app::import::{Found, Source, State, looked_at};
 use crate::app::manager::Findings;
 use crate::config::Environment;
-use crate::config::import::{ImportInput, Platform, Scope, Tool, places, read};
+use crate::config::import::{ImportInput, Platform, Scope, Tool, read};
 use crate::tui::action::{Action, Effect};
 use crate::tui::ask::{Answer, Ask};
 use crate::tui::harness::Deck;
@@ -74,12 +75,14 @@ fn source(tool: Tool, scope: Scope, file: &str, text: &str) -> Source {
 }
 
 pub fn findings(sources: Vec<Source>) -> Findings {
-    let places = places(Platform::Unix, &environment()).into_iter();
     Findings {
         sources,
-        places: places
-            .map(|place| (place.tool, place.folder.join(place.pattern)))
-            .collect(),
+        places: looked_at(&LoadRequest {
+            check_keys: |_| None,
+            files: Vec::new(),
+            settings_only: false,
+            environment: environment(),
+        }),
         target: Some(OURS.into()),
         followed: true,
     }

@@ -67,28 +67,26 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The parts in a window.
+    /// The parts in a window, with so many lines of summary where there is room for them.
     #[must_use]
-    pub const fn of(window: Rect) -> Self {
+    fn of(window: Rect, lines: u16) -> Self {
         let inner = inside(cover_area(window));
         let above = match inner.height {
             0..=7 => 1,
-            8..=13 => 2,
-            _ => 3,
+            8..=13 => lines,
+            // And a gap.
+            _ => lines + 1,
         };
         let details = match inner.height {
             0..=13 => 0,
             14..=29 => 6,
             _ => 9,
         };
+        let above = above.min(inner.height);
         let height = inner.height.saturating_sub(above + details);
         Self {
             summary: Rect {
-                height: if above > inner.height {
-                    inner.height
-                } else {
-                    above
-                },
+                height: above,
                 ..inner
             },
             list: Rect {
@@ -281,13 +279,26 @@ impl Import {
         }
     }
 
+    /// Where its parts stand in a window.
+    #[must_use]
+    pub fn parts(&self, area: Rect) -> Parts {
+        let has_second_line = match &self.stage {
+            Stage::Choosing(choices) | Stage::Asking(choices) | Stage::Copying(_, choices) => {
+                choices.listing.has_secrets
+            }
+            Stage::Done(outcome) => !outcome.followed,
+            Stage::Scanning(_) | Stage::Broken(_) => false,
+        };
+        Parts::of(area, 1 + u16::from(has_second_line))
+    }
+
     /// The line at the place is selected; its mark, chosen or no longer.
     pub fn click(&mut self, model: &mut Model, area: Rect, (x, y): (u16, u16)) {
         if let Stage::Asking(choices) = &self.stage {
             self.stage = Stage::Choosing(choices.clone());
             return;
         }
-        let list = Parts::of(area).list;
+        let list = self.parts(area).list;
         if !list.contains((x, y).into()) {
             return;
         }
@@ -311,7 +322,7 @@ impl Import {
 
     /// Brings it in line with the window.
     pub fn settle(&mut self, area: Rect) {
-        let height = usize::from(Parts::of(area).list.height);
+        let height = usize::from(self.parts(area).list.height);
         match &mut self.stage {
             Stage::Choosing(choices) | Stage::Asking(choices) | Stage::Copying(_, choices) => {
                 let len = choices.len();

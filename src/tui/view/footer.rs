@@ -116,12 +116,12 @@ fn import_keys(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, import: &I
                 "variables for secrets"
             };
             vec![
-                key(Command::Toggle, "choose"),
                 key(Command::Open, "import"),
-                fixed("a", "all of the file"),
-                fixed("v", variables).filter(|_| secrets),
+                key(Command::Toggle, "choose"),
+                fixed("a", "whole file"),
                 key(Command::Back, "back"),
                 key(Command::Filter, "filter"),
+                fixed("v", variables).filter(|_| secrets),
                 key(Command::Refresh, "scan again"),
             ]
         }

@@ -6,6 +6,8 @@ mod row;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -29,7 +31,7 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, import: &Import) {
     };
     let area = cover_area(areas.window);
     boxed(buffer, area, "Import from other tools", view.theme.focus);
-    let parts = Parts::of(areas.window);
+    let parts = import.parts(areas.window);
     match &import.stage {
         Stage::Scanning(_) => {
             let words = "Looking for servers of other tools ...";
@@ -38,8 +40,9 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, import: &Import) {
         Stage::Broken(error) => {
             let again = view.keymap.shown(Command::Refresh);
             let again = again.map_or_else(String::new, |key| format!("\n\n{key} looks again."));
-            let why = error.one_line();
-            let words = format!("A file of mcpdeck itself has to be right first:\n\n{why}{again}");
+            let why = at_home(&error.one_line(), view.model.home.as_deref());
+            let first = "A file of mcpdeck itself has to be right first:";
+            let words = format!("{first}\n\n{why}{again}");
             paint::explain(buffer, inside(area), &words, view.theme.bad);
         }
         Stage::Choosing(choices) => self::choices(buffer, view, parts, choices),
@@ -157,7 +160,7 @@ fn summary(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, choices: &Choi
         let words = if is_new {
             "Nothing is chosen."
         } else {
-            "There is nothing that you do not have already."
+            "You have all of these already."
         };
         paint::put(buffer, first, words, theme.text);
         return;
@@ -169,15 +172,15 @@ fn summary(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, choices: &Choi
         .iter()
         .map(|change| format::path(change.file, home))
         .collect();
-    let to = format!(", to be copied to {}", files.join(" and "));
+    let to = format!(" for {}", files.join(" and "));
     paint::row(buffer, first, [(&*count, bold), (&*to, theme.dim)]);
     let secrets = choices.secrets();
     if secrets > 0 {
         let have = if secrets == 1 { "has" } else { "have" };
         let what = if choices.to_variables {
-            "variables take their place"
+            "variables take their place; v copies them as they are"
         } else {
-            "they are copied as they are"
+            "they are copied as they are; v puts variables instead"
         };
         let words = format!("{secrets} {have} secrets in plain text: {what}");
         paint::put(buffer, second, &words, theme.warn);
@@ -208,26 +211,33 @@ fn question(buffer: &mut Buffer, view: &ViewModel<'_>, choices: &Choices) {
     let mut lines = Vec::new();
     for change in choices.changes() {
         let file = format::path(change.file, home);
-        if change.added > 0 {
-            let servers = format::plural(change.added, "server");
-            lines.push(format!("Add {servers} to {file}?"));
-        }
-        if !change.replaced.is_empty() {
-            let names: Vec<&str> = change.replaced.iter().map(|name| name.as_str()).collect();
-            let servers = format::plural(names.len(), "server");
-            let names = names.join(", ");
-            lines.push(format!("Replace {servers} in {file}: {names}?"));
-        }
+        let added = format::plural(change.added, "server");
+        let replaced = match change.replaced.as_slice() {
+            [name] => name.to_string(),
+            names => format::plural(names.len(), "server"),
+        };
+        lines.push(match (change.added, change.replaced.len()) {
+            (_, 0) => format!("Add {added} to {file}?"),
+            (0, _) => format!("Replace {replaced} in {file}?"),
+            (_, _) => format!("Add {added} to {file}, and replace {replaced} there?"),
+        });
     }
     let secrets = choices.secrets();
     if secrets > 0 {
         lines.push(String::new());
         lines.push(if choices.to_variables {
-            "Their secrets are not copied; which variables to set is told afterwards.".to_owned()
+            "Their secrets are left out; the variables to set are told afterwards.".to_owned()
         } else {
             let servers = format::plural(secrets, "server");
             format!("The secrets of {servers} are copied in plain text.")
         });
     }
     ask(buffer, view, "Import?", &lines);
+}
+
+/// The text, with `~` for the home folder where a path begins it.
+fn at_home(text: &str, home: Option<&Path>) -> String {
+    let home = home.map(|home| home.display().to_string());
+    let rest = home.and_then(|home| text.strip_prefix(&home)?.strip_prefix('/'));
+    rest.map_or_else(|| text.to_owned(), |rest| format!("~/{rest}"))
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use ratatui::style::Style;
 
+use super::at_home;
 use crate::app::import::{Found, Source, State};
 use crate::config::import::{Candidate, LeftOut, Scope};
 use crate::tui::format;
@@ -24,10 +25,19 @@ pub fn lines(view: &ViewModel<'_>, choices: &Choices, line: Line<'_>) -> Vec<(St
         Line::Broken(source) => {
             let error = source.error.as_ref();
             let error = error.map_or_else(String::new, crate::config::ConfigError::one_line);
+            let error = at_home(&error, view.model.home.as_deref());
             vec![(error, theme.bad)]
         }
         Line::Server(_, found) => server(view, choices, found),
-        Line::LeftOut(_, LeftOut { name, file, line, reason }) => {
+        Line::LeftOut(
+            _,
+            LeftOut {
+                name,
+                file,
+                line,
+                reason,
+            },
+        ) => {
             let file = format::path(file, view.model.home.as_deref());
             vec![
                 (format!("{name} cannot be imported: {reason}"), theme.text),
@@ -35,8 +45,7 @@ pub fn lines(view: &ViewModel<'_>, choices: &Choices, line: Line<'_>) -> Vec<(St
             ]
         }
         Line::LookedAt(_) => vec![(
-            "Elsewhere? mcpdeck import FILE reads any file. A server is added by hand in the config file."
-                .to_owned(),
+            "Are yours elsewhere? On the command line: mcpdeck import FILE".to_owned(),
             theme.dim,
         )],
     }
@@ -110,7 +119,10 @@ fn server(view: &ViewModel<'_>, choices: &Choices, found: &Found) -> Vec<(String
     }
     let others = choices.others(found);
     if !others.is_empty() {
-        let words = format!("Also in {}: one of them can be chosen.", others.join(", "));
+        let words = format!(
+            "Also in {}; only one of a name can be chosen.",
+            others.join(", ")
+        );
         texts.push((words, theme.dim));
     }
     if !found.candidate.enabled {
