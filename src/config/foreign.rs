@@ -104,12 +104,11 @@ pub(super) fn add_all(reading: &Reading<'_>, file: &mut ConfigFile, pairs: &[Pai
     for pair in pairs {
         let (definition, enabled) = read_server(reading, file, pair);
         let entry = reading.entry(pair, definition, enabled, file.format);
-        match places.get(&entry.name) {
-            Some(place) => file.entries[*place] = entry,
-            None => {
-                places.insert(entry.name.clone(), file.entries.len());
-                file.entries.push(entry);
-            }
+        if let Some(place) = places.get(&entry.name) {
+            file.entries[*place] = entry;
+        } else {
+            places.insert(entry.name.clone(), file.entries.len());
+            file.entries.push(entry);
         }
     }
 }

@@ -178,6 +178,7 @@ async fn log_in_time_and_load_are_no_reason_to_ask_otherwise() {
         auto("bare", bare, &outcome, "discover").await;
         let told = Reply::error(-32603, "try later").with_status(status);
         let script = Script::both().on(DISCOVER, told);
+        let outcome = format!("{outcome}; the server says: try later");
         auto("with a body", script, &outcome, "discover").await;
     }
 }
