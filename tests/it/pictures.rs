@@ -94,6 +94,14 @@ fn a_template_is_filled_in() {
 }
 
 #[test]
+fn a_server_is_added() {
+    let form: &[&str] = &["Add a server", "Enter test and save"];
+    let name: &[&str] = &["memory-2", "proposed"];
+    let typed = "npx -y @modelcontextprotocol/server-memory";
+    scene("add.svg", &[("ha", form), (typed, name)]);
+}
+
+#[test]
 fn a_thing_is_found_in_all_servers() {
     scene(
         "find.svg",

@@ -133,12 +133,15 @@ fn choice(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, words: &[&str],
     let theme = view.theme;
     let mut rest = area;
     for (index, word) in words.iter().enumerate() {
+        if index > 0 {
+            rest = paint::skip(rest, 2);
+        }
         let (mark, style) = if index == chosen {
             ("● ", theme.accent.add_modifier(Modifier::BOLD))
         } else {
             ("○ ", theme.dim)
         };
-        rest = paint::row(buffer, rest, [(mark, style), (word, style), ("  ", style)]);
+        rest = paint::row(buffer, rest, [(mark, style), (word, style)]);
     }
 }
 

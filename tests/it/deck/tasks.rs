@@ -154,6 +154,20 @@ fn find_a_thing_by_its_name() {
 }
 
 #[test]
+fn add_a_server() {
+    let home = task(&[
+        Key("a"),
+        Sees(&["Add a server", "Enter test and save"]),
+        Text("npx -y @modelcontextprotocol/server-memory"),
+        Line(&["Name", "memory-2", "proposed"]),
+        Key(ENTER),
+        Sees(&["added memory-2: ", "9 servers"]),
+        Line(&["▌", "memory-2", "connected"]),
+    ]);
+    assert!(home.read(super::FILE).contains("[servers.memory-2]"));
+}
+
+#[test]
 fn leave() {
     let (home, mut deck) = deck();
     deck.press("q");
