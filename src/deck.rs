@@ -137,5 +137,9 @@ fn demo_definition() -> anyhow::Result<Definition> {
         request_timeout: None,
         traversal_timeout: None,
     };
-    Ok(config.into())
+    Ok(Definition {
+        // Where we are installed is of no interest.
+        target: "mcpdeck demo-server".into(),
+        ..Definition::from(config)
+    })
 }

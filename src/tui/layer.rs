@@ -234,15 +234,18 @@ impl Layer {
     /// The wheel was turned; positive is down. Returns whether it was for the layer.
     pub fn scroll(&mut self, rows: isize) -> bool {
         match self {
-            Self::Welcome(_) => {}
             Self::Help(offset) => *offset = offset.saturating_add_signed(rows),
             Self::Reader(reader) => reader.scroll(rows),
             Self::Find(find) => find.step(rows),
             Self::Import(import) => import.scroll(rows),
             Self::Form(form) => form.scroll(rows),
             Self::Filter(_) => return false,
-            Self::Add(_) | Self::Search(_) | Self::Save(_) | Self::LogIn(_) | Self::Question(_) => {
-            }
+            Self::Add(_)
+            | Self::Search(_)
+            | Self::Save(_)
+            | Self::LogIn(_)
+            | Self::Welcome(_)
+            | Self::Question(_) => {}
         }
         true
     }
@@ -250,7 +253,6 @@ impl Layer {
     /// Brings it in line with the window.
     pub fn settle(&mut self, window: Rect) {
         match self {
-            Self::Welcome(_) => {}
             Self::Help(offset) => {
                 let height = usize::from(inside(help_area(window)).height);
                 *offset = (*offset).min(HELP_LINES.saturating_sub(height));
@@ -262,7 +264,8 @@ impl Layer {
                 let rows = inside(cover_area(window)).height.saturating_sub(1);
                 find.set_height(usize::from(rows));
             }
-            Self::Filter(_)
+            Self::Welcome(_)
+            | Self::Filter(_)
             | Self::Form(_)
             | Self::Add(_)
             | Self::Search(_)

@@ -101,6 +101,45 @@ fn a_server_is_added() {
     scene("add.svg", &[("ha", form), (typed, name)]);
 }
 
+/// A home without a config, and servers in two other tools.
+fn newcomer() -> (Home, Terminal) {
+    let home = Home::new();
+    home.write(
+        ".config/Claude/claude_desktop_config.json",
+        r#"{"mcpServers": {
+            "filesystem": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/ada/notes"]},
+            "weather": {"command": "uvx", "args": ["weather-mcp"], "env": {"API_KEY": "sk-4f1d77e0a9c34be1"}}}}"#,
+    );
+    home.write(
+        ".cursor/mcp.json",
+        r#"{"mcpServers": {
+            "docs": {"url": "https://docs.example.org/mcp"},
+            "linear": {"url": "https://linear.example.org/mcp"},
+            "postgres": {"command": "npx", "args": ["-y", "postgres-mcp", "${env:DATABASE_URL}"]}}}"#,
+    );
+    let deck = Terminal::colourful(&home);
+    deck.resize(WINDOW.0, WINDOW.1);
+    deck.line_with(&["demo", "connected"]);
+    deck.shows(&["copy 5 servers found in Claude Desktop and Cursor"]);
+    (home, deck)
+}
+
+#[test]
+fn a_newcomer_is_welcomed() {
+    let (home, mut deck) = newcomer();
+    keep("welcome.svg", || deck.with_screen(svg::picture));
+    end(&home, &mut deck);
+}
+
+#[test]
+fn servers_are_brought_in() {
+    let (home, mut deck) = newcomer();
+    let found: &[&str] = &["5 chosen", "weather", "secret", "linear"];
+    play(&mut deck, &[("i", found)]);
+    keep("import.svg", || deck.with_screen(svg::picture));
+    end(&home, &mut deck);
+}
+
 #[test]
 fn a_thing_is_found_in_all_servers() {
     scene(
