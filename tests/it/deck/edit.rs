@@ -58,7 +58,7 @@ sed 's/^\[servers.notes\]$/&\nenv = { A = "b" }/' "$2" > "$HOME/new" && mv "$HOM
     assert!(home.read(FILE).contains("env = { A = \"b\" }"));
     // The same for a server that failed.
     deck.press("j");
-    deck.shows(&["the disk is on fire", "e edit"]);
+    deck.shows(&["the disk is on fire", "e edit", "config.toml:8"]);
     deck.press("e");
     until("at its line", || home.read("arguments").starts_with("+8\n"));
     end(&home, &mut deck);
