@@ -11,7 +11,7 @@ use mcpdeck::domain::{
     Interest, ProtocolChoice, ServerConfig, ServerName, StdioConfig, TransportConfig,
 };
 use mcpdeck::tui::keymap::{KeyError, Keymap, TABLE};
-use mcpdeck::tui::{self, DeckOptions, Ending};
+use mcpdeck::tui::{self, DeckError, DeckOptions, Ending};
 
 /// The name of the server that stands in for a config.
 const DEMO: &str = "demo";
@@ -91,6 +91,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         Ok(Ending::HungUp) => Ok(Exit::HungUp),
         Ok(Ending::Interrupted) => Ok(Exit::Interrupted),
         Ok(Ending::Terminated) => Ok(Exit::Terminated),
+        // A terminal that is gone may be noticed by a frame before the hang-up arrives.
+        Err(DeckError::Terminal(error)) if tui::is_gone(&error) => Ok(Exit::HungUp),
         Err(error) => Err(error.into()),
     }
 }

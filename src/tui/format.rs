@@ -51,6 +51,16 @@ pub fn safe(value: &str) -> Cow<'_, str> {
     }
 }
 
+/// A URI, or whatever else is kept as it came, for one line: what cannot be seen is an escape, also
+/// a control character.
+#[must_use]
+pub fn exact(value: &str) -> Cow<'_, str> {
+    match text::visible(value) {
+        Cow::Borrowed(value) => text::cell(value),
+        Cow::Owned(value) => Cow::Owned(text::cell(&value).into_owned()),
+    }
+}
+
 /// The moment a frame is drawn at. Drawing itself looks at no clock.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
@@ -451,6 +461,15 @@ mod tests {
         );
         check("x: closed, exit status 1; stderr: a | b", "exit 1: b");
         check("x: closed, killed by signal 9; stderr: a", "a");
+    }
+
+    #[test]
+    fn what_is_exact_shows_what_cannot_be_seen() {
+        let check = |value: &str, expected: &str| assert_eq!(exact(value), expected);
+        check("note:///a b", "note:///a b");
+        check("a\0b", "a\\u{0}b");
+        check("a\nb", "a\\u{a}b");
+        check("a\u{1b}[31mb\u{200b}", "a\\u{1b}[31mb\\u{200b}");
     }
 
     #[test]

@@ -79,6 +79,7 @@ use crate::config::theme::ThemeFile;
 use crate::domain::{AppState, Origin, Settings};
 
 pub use self::event::Ending;
+pub use self::terminal::is_gone;
 
 /// The least time between two frames that no key asked for.
 const FRAME: Duration = Duration::from_millis(33);
@@ -241,8 +242,10 @@ impl Deck {
         }
     }
 
-    /// Takes an input and all that wait behind it: held keys are drawn once, not one by one.
+    /// Takes an input and what waits behind it: held keys are drawn once, not one by one. Of a
+    /// flood as much as fits between two frames, so that the screen and signals keep up.
     fn take_all(&mut self, first: Input, keys: &mut Keys) -> Step {
+        let began = Instant::now();
         let mut next = Some(first);
         while let Some(input) = next {
             if let Some(ending) = self.take(input)? {
@@ -250,6 +253,9 @@ impl Deck {
             }
             // What comes behind it is for the editor.
             if self.to_edit.is_some() {
+                return Ok(None);
+            }
+            if began.elapsed() >= FRAME {
                 return Ok(None);
             }
             next = keys.waiting();

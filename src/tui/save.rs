@@ -112,8 +112,8 @@ fn in_home(path: &str) -> PathBuf {
 /// that is not seen. What has no name gets one with the ending.
 #[must_use]
 pub fn proposal(uri: &str, ending: &str) -> String {
-    /// More would be too long for most file systems.
-    const LONGEST: usize = 120;
+    /// More bytes would be too long for most file systems.
+    const LONGEST: usize = 240;
     let path = uri.split_once("://").map_or(uri, |(_, path)| path);
     let path = path.split(['?', '#']).next().unwrap_or_default();
     let path = path.trim_end_matches('/');
@@ -122,7 +122,10 @@ pub fn proposal(uri: &str, ending: &str) -> String {
         .chars()
         .filter(|c| !matches!(c, '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|'))
         .filter(|c| text::visible(c.encode_utf8(&mut [0; 4])).chars().eq([*c]))
-        .take(LONGEST)
+        .scan(0, |bytes, c| {
+            *bytes += c.len_utf8();
+            (*bytes <= LONGEST).then_some(c)
+        })
         .collect();
     let name = name.trim_start_matches(['.', '-', ' ']).trim_end();
     if name.is_empty() {

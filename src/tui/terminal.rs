@@ -1,5 +1,6 @@
 //! The terminal: taken over at the start, and given back however the deck ends.
 
+use std::mem::ManuallyDrop;
 use std::io::{self, BufWriter, Stdout, Write as _};
 use std::panic;
 use std::sync::Once;
@@ -25,7 +26,8 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// The terminal while the deck has it. Dropping it gives it back.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    /// Never dropped: it would complain on a terminal that is gone, and panic at that.
+    terminal: ManuallyDrop<Terminal<CrosstermBackend<BufWriter<Stdout>>>>,
     mouse: bool,
 }
 
@@ -40,7 +42,10 @@ impl Screen {
         take(mouse).inspect_err(|_| restore())?;
         let writer = BufWriter::with_capacity(FRAME_BYTES, io::stdout());
         let terminal = Terminal::new(CrosstermBackend::new(writer)).inspect_err(|_| restore())?;
-        Ok(Self { terminal, mouse })
+        Ok(Self {
+            terminal: ManuallyDrop::new(terminal),
+            mouse,
+        })
     }
 
     /// Columns and rows of the window.
@@ -219,6 +224,18 @@ fn listen_to_mouse(out: &mut impl io::Write, on: bool) -> io::Result<()> {
     } else {
         queue!(out, DisableMouseCapture)
     }
+}
+
+/// Whether the error says that there is no terminal any more: a window that was closed, a
+/// connection that was lost.
+#[must_use]
+pub fn is_gone(error: &io::Error) -> bool {
+    const EIO: i32 = 5;
+    cfg!(unix) && error.raw_os_error() == Some(EIO)
+        || matches!(
+            error.kind(),
+            io::ErrorKind::BrokenPipe | io::ErrorKind::NotConnected
+        )
 }
 
 /// Gives the terminal back, once. There is nobody left to tell of an error: the terminal may be

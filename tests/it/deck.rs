@@ -529,7 +529,12 @@ fn no_child_is_left_whatever_ends_it() {
     // The clock on screen makes the reader, which has the terminal open too, look at this.
     output.seen.lock().unwrap().closing = true;
     drop((master, keys));
-    until("the deck ends", || child.try_wait().unwrap().is_some());
+    let mut status = None;
+    until("the deck ends", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    assert_eq!(status.unwrap().exit_code(), 129);
     home.assert_nothing_left();
     drop(output);
 
@@ -540,6 +545,24 @@ fn no_child_is_left_whatever_ends_it() {
     if cfg!(target_os = "linux") {
         until("no child is left", || home.left().is_empty());
     }
+}
+
+/// Text that a terminal pastes key by key is no reason to be deaf.
+#[test]
+fn a_flood_of_keys_delays_neither_the_screen_nor_a_signal() {
+    let home = Home::new();
+    let script = Script::legacy().generated("resources/list", 10_000, 1_000);
+    home.configure(&[&home.table("long", &script)]);
+    let mut deck = Terminal::deck(&home, &[]);
+    deck.shows(&["10000r"]);
+    deck.press("\t/");
+    deck.shows(&["10000 of 10000"]);
+    deck.press(&"item".repeat(1_000));
+    deck.shows(&["/itemitem"]);
+    deck.signal("TERM");
+    assert_eq!(deck.code(), 143);
+    deck.assert_sane();
+    home.assert_nothing_left();
 }
 
 #[test]

@@ -26,6 +26,10 @@ use super::format;
 use crate::domain::text as clean;
 use crate::mcp::decode::contents::{Body, Content};
 
+/// The longest Markdown that is laid out, in bytes; what is longer is shown as source. Laid out
+/// it takes up to a hundred times as much, and nobody reads that much of it.
+const MOST_MARKDOWN: usize = 1_000_000;
+
 /// A JSON text of more bytes is shown as it came.
 const MOST_JSON: usize = 32 * 1_024 * 1_024;
 
@@ -177,8 +181,8 @@ impl Part {
         };
         let (word, view) = match (kind, laid_out) {
             (_, Some(json)) => ("JSON", View::Json(json)),
-            (Kind::Markdown, None) => ("Markdown", View::Rich(markdown::render(&text))),
-            (Kind::Json | Kind::Source, None) => ("source", View::Text(Text::new(text, true))),
+            (Kind::Markdown, None) if text.len() <= MOST_MARKDOWN => ("Markdown", View::Rich(markdown::render(&text))),
+            (Kind::Json | Kind::Source | Kind::Markdown, None) => ("source", View::Text(Text::new(text, true))),
             (Kind::Prose, None) => ("text", View::Text(Text::new(text, false))),
         };
         Self {
@@ -339,6 +343,8 @@ mod tests {
         assert!(matches!(text("a.json", None, "{}").view, View::Json(_)));
         assert!(matches!(text("a.md", None, "# a").view, View::Rich(_)));
         assert!(matches!(text("a", None, "a").view, View::Text(_)));
+        let long = "a ".repeat(MOST_MARKDOWN);
+        assert!(matches!(text("a.md", None, &long).view, View::Text(_)));
         assert_eq!(text("a.rs", None, "a").gutter(), 3);
         assert_eq!(text("a.txt", Some("text/plain"), "a").gutter(), 0);
         assert!(matches!(blob(b"\0\x01\x02").view, View::Hex));

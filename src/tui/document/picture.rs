@@ -9,7 +9,7 @@ use image::{DynamicImage, ImageFormat, ImageReader, Limits, RgbaImage};
 const LARGEST: u32 = 480;
 
 /// The most memory that decoding may take.
-const MEMORY: u64 = 256 * 1_024 * 1_024;
+const MEMORY: u64 = 128 * 1_024 * 1_024;
 
 /// The longest side that is decoded at all.
 const MOST_PIXELS: u32 = 20_000;

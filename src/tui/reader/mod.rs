@@ -120,7 +120,7 @@ impl Reader {
             Source::Prompt(name, _) => name,
         };
         let reader = Self {
-            title: title.as_str().into(),
+            title: format::exact(title).into(),
             server: Some(server.clone()),
             source: Some((server.clone(), source.clone())),
             stage: Stage::Asking {

@@ -73,7 +73,7 @@ fn row(buffer: &mut Buffer, line: Rect, widths: Widths, hit: &Hit, dim: Style) {
             method, key, label, ..
         } => {
             let uri = match method {
-                ListMethod::Resources | ListMethod::ResourceTemplates => format::safe(key),
+                ListMethod::Resources | ListMethod::ResourceTemplates => format::exact(key),
                 ListMethod::Tools | ListMethod::Prompts => "".into(),
             };
             let uri = text::fit_middle(&uri, usize::from(widths[3]));

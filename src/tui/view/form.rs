@@ -222,6 +222,6 @@ fn suggested(buffer: &mut Buffer, view: &ViewModel<'_>, suggestions: &Suggestion
         };
         buffer.set_style(line, style);
         let line = paint::row(buffer, line, [(mark, style)]);
-        paint::put(buffer, line, value, style);
+        paint::put(buffer, line, &format::exact(value), style);
     }
 }

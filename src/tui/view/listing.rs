@@ -224,7 +224,7 @@ impl Cells<'_> {
     /// As [`put`](Self::put); of a long URI beginning and end are shown.
     pub fn put_uri(&mut self, uri: &str, style: Style) {
         let width = self.columns.first().map_or(0, |(_, width)| *width);
-        let safe = format::safe(uri);
+        let safe = format::exact(uri);
         let uri = text::fit_middle(&safe, usize::from(width.min(self.rest.width)));
         self.put(&uri, style);
     }
