@@ -1,7 +1,7 @@
 //! The terminal: taken over at the start, and given back however the deck ends.
 
-use std::mem::ManuallyDrop;
 use std::io::{self, BufWriter, Stdout, Write as _};
+use std::mem::ManuallyDrop;
 use std::panic;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};

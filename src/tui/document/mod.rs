@@ -181,8 +181,12 @@ impl Part {
         };
         let (word, view) = match (kind, laid_out) {
             (_, Some(json)) => ("JSON", View::Json(json)),
-            (Kind::Markdown, None) if text.len() <= MOST_MARKDOWN => ("Markdown", View::Rich(markdown::render(&text))),
-            (Kind::Json | Kind::Source | Kind::Markdown, None) => ("source", View::Text(Text::new(text, true))),
+            (Kind::Markdown, None) if text.len() <= MOST_MARKDOWN => {
+                ("Markdown", View::Rich(markdown::render(&text)))
+            }
+            (Kind::Json | Kind::Source | Kind::Markdown, None) => {
+                ("source", View::Text(Text::new(text, true)))
+            }
             (Kind::Prose, None) => ("text", View::Text(Text::new(text, false))),
         };
         Self {
