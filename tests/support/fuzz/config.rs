@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 use mcpdeck::config::edit::{Edit, EditError, edit as make};
 use mcpdeck::config::import::{self, ImportInput, Platform, Scope, Tool};
+use mcpdeck::config::theme;
 use mcpdeck::config::{
     ConfigFile, Environment, FileInput, Http, Precedence, Role, Transport, Written, describe,
     merge, read, resolve,
 };
 use mcpdeck::domain::ServerName;
+use mcpdeck::tui::theme as screen;
 
 /// The names of files, one for each way in which files are read.
 const FILES: [&str; 5] = [
@@ -159,5 +161,43 @@ pub fn edit(data: &[u8]) {
     if let Some(removed) = edited.removed {
         let back = make(&edited.text, &Edit::Insert(removed)).expect("what was there has a place");
         assert_eq!(back.text, text);
+    }
+}
+
+/// A theme of a person's own, up to what is drawn with it: no terminal gets colours that it does not
+/// have or that nobody wants, and what is wrong has a place in the text.
+pub fn theme(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let file = match theme::read(Path::new("/home/ada/mine.toml"), text) {
+        Ok(file) => file,
+        Err(problem) => {
+            assert!(problem.one_line().starts_with("/home/ada/mine.toml:"));
+            let _ = problem.to_string();
+            return;
+        }
+    };
+    for terminal in 0..8_u8 {
+        let environment = screen::Environment {
+            no_color: terminal & 1 != 0,
+            true_color: terminal & 2 != 0,
+            colorfgbg: Some("15;0".to_owned()),
+        };
+        let ascii = terminal & 4 != 0;
+        let theme = screen::Theme::new("mine.toml", Some(&file), ascii, &environment);
+        for style in [
+            theme.text,
+            theme.dim,
+            theme.accent,
+            theme.selected,
+            theme.bad,
+        ] {
+            let colours = [style.fg, style.bg].into_iter().flatten();
+            let drawn: Vec<String> = colours.map(|colour| format!("{colour:?}")).collect();
+            assert!(drawn.is_empty() || !environment.no_color);
+            let any = environment.true_color && !ascii;
+            assert!(any || drawn.iter().all(|colour| !colour.starts_with("Rgb")));
+        }
     }
 }

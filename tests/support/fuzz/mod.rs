@@ -25,6 +25,7 @@ pub const TARGETS: &[Target] = &[
     ("sse", wire::sse),
     ("template", text::template),
     ("terminal", text::terminal),
+    ("theme", config::theme),
 ];
 
 /// Runs one target on one input.
