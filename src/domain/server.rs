@@ -9,6 +9,9 @@ use super::error::Failure;
 use super::ids::{ServerName, TransportKind};
 use super::text;
 
+/// What stands in place of a secret.
+const STARS: &str = "***";
+
 /// A text that must not be shown or logged: its Debug and Display are `***`.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Secret(Arc<str>);
@@ -232,16 +235,59 @@ impl Mask {
         failure
     }
 
-    /// The text with `***` in place of each secret value.
+    /// The text with `***` in place of each secret value. The end of a text that may have been
+    /// cut (see [`text::MAX_CHARS`]) is looked at as [`apply_to_beginning`](Self::apply_to_beginning)
+    /// does.
     #[must_use]
     pub fn apply(&self, text: String) -> String {
-        self.secrets().iter().fold(text, |text, secret| {
+        let is_cut = text.len() >= text::MAX_CHARS && text.chars().count() >= text::MAX_CHARS;
+        let masked = self.secrets().iter().fold(text, |text, secret| {
             if text.contains(secret.expose()) {
-                text.replace(secret.expose(), "***")
+                text.replace(secret.expose(), STARS)
             } else {
                 text
             }
-        })
+        });
+        if is_cut {
+            self.apply_to_beginning(masked)
+        } else {
+            masked
+        }
+    }
+
+    /// The text with `***` in place of its end, where a secret value begins so.
+    #[must_use]
+    pub fn apply_to_beginning(&self, mut text: String) -> String {
+        let secrets = self.secrets();
+        let starts = text.char_indices().map(|(at, _)| at);
+        let begins = |at: &usize| {
+            let end = &text[*at..];
+            let mut secrets = secrets.iter();
+            secrets.any(|secret| secret.expose().starts_with(end))
+        };
+        let longest = secrets.first().map_or(0, |secret| secret.expose().len());
+        let nearest = text.len().saturating_sub(longest);
+        if let Some(at) = starts.filter(|at| *at >= nearest).find(begins) {
+            text.truncate(at);
+            text.push_str(STARS);
+        }
+        text
+    }
+
+    /// The last place up to `at` that is within no secret value of the bytes, also within none
+    /// that they end with the beginning of.
+    #[must_use]
+    pub fn before(&self, bytes: &[u8], at: usize) -> usize {
+        let secrets = self.secrets();
+        let begins = |start: &usize| {
+            let rest = &bytes[*start..];
+            secrets.iter().any(|secret| {
+                let secret = secret.expose().as_bytes();
+                start + secret.len() > at && (rest.starts_with(secret) || secret.starts_with(rest))
+            })
+        };
+        let longest = secrets.first().map_or(0, |secret| secret.expose().len());
+        (at.saturating_sub(longest)..at).find(begins).unwrap_or(at)
     }
 
     fn secrets(&self) -> RwLockReadGuard<'_, Vec<Secret>> {

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::auth::TokenStore;
 use super::handler::Handler;
 use super::http;
-use super::lines::LineRing;
+use super::lines::{LineRing, Walk};
 use super::negotiate::{Agreed, Era};
 use super::process::{Ladder, Launch, Process, describe_exit};
 use super::reply::{Fate, Reply, RpcError, Undelivered};
@@ -27,8 +27,8 @@ use super::traverse::seconds;
 use crate::domain::server::Mask;
 use crate::domain::text;
 use crate::domain::{
-    Failure, FailureKind, ProtocolChoice, ServerConfig, Session, Settings, TransportConfig,
-    TransportKind,
+    Failure, FailureKind, ListMethod, ProtocolChoice, ServerConfig, Session, Settings,
+    TransportConfig, TransportKind,
 };
 
 /// How many lines of stderr a failure quotes.
@@ -196,6 +196,7 @@ impl Connection {
                 peer: service.peer().clone(),
                 timeout: parts.request_timeout,
                 signals: Arc::clone(&parts.signals),
+                lines: Arc::clone(&parts.lines),
                 modern_http: parts.session.modern && parts.transport == TransportKind::Http,
             },
             transport: parts.transport,
@@ -270,6 +271,7 @@ pub struct Requester {
     peer: Peer<RoleClient>,
     timeout: Duration,
     signals: Arc<Signals>,
+    lines: Arc<LineRing>,
     modern_http: bool,
 }
 
@@ -330,6 +332,12 @@ impl Requester {
     #[must_use]
     pub const fn is_modern_http(&self) -> bool {
         self.modern_http
+    }
+
+    /// A walk over the listing begins: what the server says is shown without its cursors.
+    #[must_use]
+    pub fn walk(&self, method: ListMethod) -> Walk {
+        Walk::begin(&self.lines, method)
     }
 
     /// Sends the request and waits for the raw JSON of its result, no longer than the bound on

@@ -2,6 +2,7 @@
 //!
 //! The text is gone through token by token, so that one that was cut off is masked too.
 
+use super::cursors::hide;
 use crate::config::secret::is_secret_name;
 use crate::domain::server::Mask;
 
@@ -9,9 +10,9 @@ use crate::domain::server::Mask;
 const STARS: &str = "\"***\"";
 
 /// The text without the values of `cursor` and `nextCursor`, of what has the name of a secret, and
-/// of secrets that are known.
+/// of secrets that are known; and without the cursors, where a value quotes one.
 #[must_use]
-pub fn masked(text: &str, mask: &Mask) -> String {
+pub fn masked(text: &str, mask: &Mask, cursors: &[&str]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('"') {
@@ -20,10 +21,12 @@ pub fn masked(text: &str, mask: &Mask) -> String {
         rest = &rest[at + token.len()..];
         let gap = rest.len() - rest.trim_ascii_start().len();
         let is_key = rest[gap..].starts_with(':');
-        out.push_str(&without_secrets(token, mask));
         if !is_key {
+            let token = hide(token, cursors.iter().copied(), !token.ends_with('"'));
+            out.push_str(&without_secrets(&token, mask));
             continue;
         }
+        out.push_str(&without_secrets(token, mask));
         let name: String = serde_json::from_str(token).unwrap_or_default();
         let colon = gap + 1;
         let gap = rest[colon..].len() - rest[colon..].trim_ascii_start().len();
@@ -103,7 +106,7 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let mask = Mask::new(&[Secret::new("hunter-two-22"), Secret::new("with\"quote")]);
-        assert_eq!(masked(text, &mask), expected, "{text}");
+        assert_eq!(masked(text, &mask, &["c-7"]), expected, "{text}");
     }
 
     #[test]
@@ -123,6 +126,15 @@ mod tests {
         check(r#"{"cursor":"#, r#"{"cursor":"***""#);
         // A value that only reads like it.
         check(r#"{"a":"cursor","b":"x"}"#, r#"{"a":"cursor","b":"x"}"#);
+    }
+
+    #[test]
+    fn a_cursor_that_is_quoted_is_never_shown() {
+        check(
+            r#"{"data":"at c-7 of c-77"}"#,
+            r#"{"data":"at *** of c-77"}"#,
+        );
+        check(r#"{"c-7":1,"data":"c-"#, r#"{"c-7":1,"data":"***"#);
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod alive;
 pub mod auth;
 pub mod calls;
 pub mod connection;
+pub mod cursors;
 pub mod decode;
 pub mod envelope;
 pub mod handler;

@@ -7,6 +7,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use super::cursors::{Cursors, may_be_in};
 use super::envelope::{AnswerId, Inbound};
 use super::masking::masked;
 use super::reply::Reply;
@@ -262,12 +263,26 @@ impl TraceRing {
         self.lock().seq
     }
 
-    /// The kept messages after the number, oldest first.
+    /// The kept messages after the number, oldest first, without the cursors.
     #[must_use]
-    pub fn since(&self, seq: u64) -> Vec<Message> {
+    pub fn since(&self, seq: u64, cursors: &Cursors) -> Vec<Message> {
+        let cursors: Vec<&str> = cursors.all().collect();
         let ring = self.lock();
         let kept = ring.kept.iter().filter(|message| message.seq > seq);
-        kept.map(Kept::clean).collect()
+        kept.map(|message| message.clean(&cursors)).collect()
+    }
+
+    /// Takes cursors out of the messages for good, before they are forgotten.
+    pub fn settle(&self, cursors: &[&str]) {
+        let mut ring = self.lock();
+        let mut bytes = 0;
+        for message in &mut ring.kept {
+            if message.may_quote(cursors) {
+                message.bytes = message.masked(cursors).into_bytes().into();
+            }
+            bytes += message.bytes.len();
+        }
+        ring.bytes = bytes;
     }
 
     fn lock(&self) -> MutexGuard<'_, Ring> {
@@ -276,9 +291,30 @@ impl TraceRing {
 }
 
 impl Kept {
+    /// Whether the server says something in it that may quote one of the cursors. Answers with a
+    /// result do not: what equals a cursor there is something else.
+    fn may_quote(&self, cursors: &[&str]) -> bool {
+        let says = matches!(
+            (self.direction, self.kind),
+            (
+                Direction::In,
+                MessageKind::Request | MessageKind::Notification | MessageKind::Error
+            )
+        );
+        says && cursors.iter().any(|cursor| may_be_in(&self.bytes, cursor))
+    }
+
+    fn masked(&self, cursors: &[&str]) -> String {
+        masked(&String::from_utf8_lossy(&self.bytes), &self.mask, cursors)
+    }
+
     /// The message for people.
-    fn clean(&self) -> Message {
-        let text = String::from_utf8_lossy(&self.bytes);
+    fn clean(&self, cursors: &[&str]) -> Message {
+        let cursors = if self.may_quote(cursors) {
+            cursors
+        } else {
+            &[]
+        };
         Message {
             seq: self.seq,
             at: self.at,
@@ -287,7 +323,7 @@ impl Kept {
             method: crate::domain::text::error_text(&self.method).into(),
             size: self.size,
             latency: self.latency,
-            text: masked(&text, &self.mask).into(),
+            text: self.masked(cursors).into(),
         }
     }
 }
@@ -303,7 +339,7 @@ mod tests {
         let answer = Inbound::Answer(AnswerId::Known(3), Reply::Result(String::new()));
         ring.push(Direction::In, Head::of(&answer), br#"{"id":3}"#, 8);
         ring.push(Direction::In, Head::of(&answer), br#"{"id":3}"#, 8);
-        let messages = ring.since(1);
+        let messages = ring.since(1, &Cursors::default());
         assert_eq!(&*messages[0].method, "tools/list");
         assert!(messages[0].latency.is_some());
         assert_eq!((&*messages[1].method, messages[1].latency), ("", None));
@@ -317,7 +353,7 @@ mod tests {
         ring.push(Direction::In, Head::of(&asked), b"{}", 2);
         let answer = br#"{"jsonrpc":"2.0","id":7,"result":{}}"#;
         ring.push(Direction::Out, Head::sent(answer), answer, answer.len());
-        let messages = ring.since(0);
+        let messages = ring.since(0, &Cursors::default());
         assert_eq!(&*messages[1].method, "roots/list");
         assert_eq!(messages[1].kind, MessageKind::Response);
     }
@@ -332,7 +368,7 @@ mod tests {
             &vec![b'x'; 3 * MAX_MESSAGE],
             3 * MAX_MESSAGE,
         );
-        let message = ring.since(0).remove(0);
+        let message = ring.since(0, &Cursors::default()).remove(0);
         assert!(message.is_cut());
         assert_eq!(
             (message.size, message.text.len()),
@@ -346,11 +382,15 @@ mod tests {
                 MAX_MESSAGE,
             );
         }
-        let kept: usize = ring.since(0).iter().map(|message| message.text.len()).sum();
+        let kept: usize = ring
+            .since(0, &Cursors::default())
+            .iter()
+            .map(|message| message.text.len())
+            .sum();
         assert!(kept <= MAX_BYTES);
         for _ in 0..2 * MAX_MESSAGES {
             ring.push(Direction::Out, head(), b"{}", 2);
         }
-        assert_eq!(ring.since(0).len(), MAX_MESSAGES);
+        assert_eq!(ring.since(0, &Cursors::default()).len(), MAX_MESSAGES);
     }
 }

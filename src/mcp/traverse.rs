@@ -2,7 +2,6 @@
 //!
 //! A walk ends whole or not at all: there is no way to get the items of a walk that failed.
 
-use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +13,7 @@ use rmcp::model::{
 use tokio::time::Instant;
 
 use super::connection::{CallError, Requester};
+use super::cursors::hide;
 use super::decode::{self, Accumulator, Cursor, Decode};
 use crate::domain::{Failure, FailureKind, ListMethod};
 
@@ -45,6 +45,7 @@ pub async fn traverse<T: Decode>(
 ) -> Result<Traversed<T>, Failure> {
     let deadline = Instant::now() + within;
     let mut seen: HashSet<Cursor> = HashSet::new();
+    let walk = requester.walk(T::METHOD);
     let mut accumulator = Accumulator::<T>::default();
     let mut cursor: Option<Cursor> = None;
     let mut asked_again = false;
@@ -88,6 +89,7 @@ pub async fn traverse<T: Decode>(
                 format!("more than {MAX_PAGES} pages"),
             ));
         }
+        walk.meet(&next);
         seen.insert(next.clone());
         cursor = Some(next);
     }
@@ -128,13 +130,7 @@ fn failure(error: CallError, seen: &HashSet<Cursor>, within: Duration) -> Failur
 }
 
 fn without_cursors(message: &str, seen: &HashSet<Cursor>) -> String {
-    // The longest first: a short one may be the beginning of another.
-    let mut cursors: Vec<&str> = seen.iter().map(Cursor::value).collect();
-    cursors.sort_unstable_by_key(|cursor| Reverse(cursor.len()));
-    let cursors = cursors.into_iter().filter(|cursor| !cursor.is_empty());
-    cursors.fold(message.to_owned(), |message, cursor| {
-        hide_word(&message, cursor)
-    })
+    hide(message, seen.iter().map(Cursor::value), false).into_owned()
 }
 
 /// A duration as people write it: `60 s`, `250 ms`.
@@ -145,31 +141,6 @@ pub fn seconds(duration: Duration) -> String {
     } else {
         format!("{} ms", duration.as_millis())
     }
-}
-
-/// Replaces the word where it stands alone.
-fn hide_word(text: &str, word: &str) -> String {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let mut hidden = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(word) {
-        let (before, found) = rest.split_at(at);
-        let after = &found[word.len()..];
-        hidden.push_str(before);
-        let starts =
-            !(hidden.chars().next_back().is_some_and(is_word) && word.starts_with(is_word));
-        let ends = !(after.starts_with(is_word) && word.ends_with(is_word));
-        if starts && ends {
-            hidden.push_str("***");
-            rest = after;
-        } else {
-            let step = word.chars().next().map_or(1, char::len_utf8);
-            hidden.push_str(&found[..step]);
-            rest = &found[step..];
-        }
-    }
-    hidden.push_str(rest);
-    hidden
 }
 
 fn list_request(method: ListMethod, cursor: Option<&Cursor>) -> ClientRequest {
@@ -186,21 +157,5 @@ fn list_request(method: ListMethod, cursor: Option<&Cursor>) -> ClientRequest {
         ListMethod::Prompts => {
             ClientRequest::ListPromptsRequest(ListPromptsRequest::with_param(params))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cursor_is_hidden_where_it_stands_as_a_word() {
-        let check = |text, word, expected: &str| assert_eq!(hide_word(text, word), expected);
-        check("cursor abc is unknown", "abc", "cursor *** is unknown");
-        check("bad cursor: 'abc'", "abc", "bad cursor: '***'");
-        check("abcd and xabc stay", "abc", "abcd and xabc stay");
-        check("page 2 of 20", "2", "page *** of 20");
-        check("a== b==c", "==", "a*** b***c");
-        check("abc", "abc", "***");
     }
 }

@@ -14,8 +14,11 @@ use crate::mcp::LineKind;
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StderrLine {
-    /// Its number, from 1, growing by one with each line.
+    /// Its number, from 1, growing by one with each line. One that comes again takes the place of
+    /// the former.
     pub number: u64,
+    /// The number of its last change, over all lines.
+    pub change: u64,
     /// Where it came from.
     pub kind: LineKind,
     /// What it says, sanitized.
@@ -40,7 +43,8 @@ const STEP: Duration = Duration::from_millis(100);
 /// After how long a server that is being replaced is looked for again.
 const AGAIN: Duration = Duration::from_millis(200);
 
-/// What the server has said after the number, as soon as there is something. Its numbers begin
+/// What the server has said after the number (of a change, or a message), as soon as there is
+/// something. Its numbers begin
 /// anew where another client took the name meanwhile.
 pub async fn follow(engine: EngineHandle, log: Log, name: ServerName, after: u64) -> Action {
     let mut after = after;
@@ -72,6 +76,7 @@ impl From<crate::mcp::Line> for StderrLine {
     fn from(line: crate::mcp::Line) -> Self {
         Self {
             number: line.seq,
+            change: line.change,
             kind: line.kind,
             text: line.text,
         }

@@ -99,10 +99,17 @@ impl Logs {
         let ticket = next_ticket();
         self.follows = Some((ticket, log));
         let last = match log {
-            Log::Stderr => self.stderr.back().map(|line| line.number),
-            Log::Trace => self.messages.back().map(|message| message.seq),
+            Log::Stderr => self.last_change(),
+            Log::Trace => self.messages.back().map_or(0, |message| message.seq),
         };
-        Some(Effect::Follow(ticket, log, server, last.unwrap_or(0)))
+        Some(Effect::Follow(ticket, log, server, last))
+    }
+
+    /// The number of the last change of the lines; 0 where there are none.
+    #[must_use]
+    pub fn last_change(&self) -> u64 {
+        let changes = self.stderr.iter().map(|line| line.change);
+        changes.max().unwrap_or(0)
     }
 
     /// Whether what the ticket stands for is waited for.
@@ -111,31 +118,43 @@ impl Logs {
         self.follows.is_some_and(|(followed, _)| followed == ticket)
     }
 
-    /// Takes lines, unless they are another server's.
+    /// Takes lines, unless they are another server's. Changes that begin anew are those of another
+    /// client of the same name.
     pub fn take_lines(&mut self, server: &ServerName, lines: Vec<StderrLine>) {
         if self.server.as_ref() == Some(server) {
             self.follows = None;
-            extend(&mut self.stderr, lines, |line| line.number);
+            let last = self.last_change();
+            let is_known = |line: &StderrLine| line.change <= last;
+            let kept = Arc::make_mut(&mut self.stderr);
+            if lines.iter().any(is_known) {
+                kept.clear();
+            }
+            for line in lines {
+                match kept.binary_search_by_key(&line.number, |kept| kept.number) {
+                    Ok(at) => kept[at] = line,
+                    Err(at) => kept.insert(at, line),
+                }
+            }
+            cut(kept);
         }
     }
 
-    /// Takes messages, unless they are another server's.
+    /// Takes messages, unless they are another server's. As with lines, numbers may begin anew.
     pub fn take_messages(&mut self, server: &ServerName, messages: Vec<Message>) {
         if self.server.as_ref() == Some(server) {
             self.follows = None;
-            extend(&mut self.messages, messages, |message| message.seq);
+            let kept = Arc::make_mut(&mut self.messages);
+            let last = kept.back().map_or(0, |message| message.seq);
+            if messages.first().is_some_and(|first| first.seq <= last) {
+                kept.clear();
+            }
+            kept.extend(messages);
+            cut(kept);
         }
     }
 }
 
-/// Adds what is new. Numbers that begin anew are those of another client of the same name.
-fn extend<T: Clone>(kept: &mut Arc<VecDeque<T>>, new: Vec<T>, number: impl Fn(&T) -> u64) {
-    let kept = Arc::make_mut(kept);
-    let last = kept.back().map_or(0, &number);
-    if new.first().is_some_and(|first| number(first) <= last) {
-        kept.clear();
-    }
-    kept.extend(new);
+fn cut<T>(kept: &mut VecDeque<T>) {
     let surplus = kept.len().saturating_sub(KEPT);
     kept.drain(..surplus);
 }

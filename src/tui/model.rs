@@ -45,12 +45,12 @@ pub struct Details {
     made_of: Option<MadeOf>,
 }
 
-/// The server's snapshot, the columns, and the last stderr line.
+/// The server's snapshot, the columns, and the last change of stderr.
 #[derive(Debug, Clone)]
 struct MadeOf {
     server: Option<Arc<ServerSnapshot>>,
     columns: u16,
-    stderr: Option<u64>,
+    stderr: u64,
 }
 
 impl MadeOf {
@@ -297,7 +297,7 @@ impl Model {
         let made_of = MadeOf {
             server: server.cloned(),
             columns: area.width,
-            stderr: self.logs.stderr().back().map(|line| line.number),
+            stderr: self.logs.last_change(),
         };
         let fresh = self
             .details

@@ -403,6 +403,7 @@ mod tests {
         let check = |text: &str, words: &[&str], expected: bool| {
             let rows = Rows::Stderr(Arc::new(VecDeque::from([StderrLine {
                 number: 1,
+                change: 1,
                 kind: LineKind::Stderr,
                 text: text.into(),
             }])));

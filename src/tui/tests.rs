@@ -488,6 +488,7 @@ fn stderr_is_asked_for_while_its_tab_is_open() {
     assert_eq!(follow(&mut deck), None, "only once at a time");
     let line = |number| StderrLine {
         number,
+        change: number,
         kind: LineKind::Stderr,
         text: format!("line {number}").into(),
     };

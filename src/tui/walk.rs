@@ -43,6 +43,7 @@ fn logs(deck: &mut Deck) {
     };
     let lines = (1..=40).map(|number| StderrLine {
         number,
+        change: number,
         kind: LineKind::Stderr,
         text: format!("line {number}").into(),
     });

@@ -14,6 +14,8 @@ mod order;
 mod reading;
 #[cfg(target_os = "linux")]
 mod soak;
+#[cfg(unix)]
+mod stderr;
 mod storm;
 mod tasks;
 mod themes;

@@ -106,18 +106,19 @@ impl ClientHandle {
             .await
     }
 
-    /// The kept lines of stderr, noise and log messages after the number, oldest first.
-    pub async fn lines_since(&self, seq: u64) -> Vec<Line> {
+    /// The kept lines of stderr, noise and log messages that came or changed after the change,
+    /// oldest first; 0 for all.
+    pub async fn lines_since(&self, change: u64) -> Vec<Line> {
         let (reply, answer) = oneshot::channel();
-        self.tell(Request::LinesSince { seq, reply }).await;
+        self.tell(Request::LinesSince { change, reply }).await;
         answer.await.unwrap_or_default()
     }
 
     /// As [`ClientHandle::lines_since`], but waits until there are some; `None` where the client
     /// has ended.
-    pub async fn lines_after(&self, seq: u64) -> Option<Vec<Line>> {
+    pub async fn lines_after(&self, change: u64) -> Option<Vec<Line>> {
         let (reply, answer) = oneshot::channel();
-        self.tell(Request::LinesAfter { seq, reply }).await;
+        self.tell(Request::LinesAfter { change, reply }).await;
         answer.await.ok()
     }
 

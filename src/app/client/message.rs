@@ -58,12 +58,12 @@ pub(super) enum Request {
     Relocate(Arc<Definition>),
     /// The kept lines after a number.
     LinesSince {
-        seq: u64,
+        change: u64,
         reply: oneshot::Sender<Vec<Line>>,
     },
-    /// The kept lines after a number, as soon as there are some.
+    /// The kept lines after a change, as soon as there are some.
     LinesAfter {
-        seq: u64,
+        change: u64,
         reply: oneshot::Sender<Vec<Line>>,
     },
     /// The kept messages after a number, as soon as there are some.

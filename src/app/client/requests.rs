@@ -70,12 +70,12 @@ impl ClientActor {
                 self.definition = definition;
                 self.shown.dirty = true;
             }
-            Request::LinesSince { seq, reply } => {
-                let _ = reply.send(self.lines.since(seq));
+            Request::LinesSince { change, reply } => {
+                let _ = reply.send(self.lines.since(change));
             }
-            Request::LinesAfter { seq, reply } => {
+            Request::LinesAfter { change, reply } => {
                 let lines = Arc::clone(&self.lines);
-                self.follow(reply, async move { lines.lines_after(seq).await });
+                self.follow(reply, async move { lines.lines_after(change).await });
             }
             Request::MessagesAfter { seq, reply } => {
                 let lines = Arc::clone(&self.lines);

@@ -103,6 +103,13 @@ pub fn without_sequences(text: &str) -> String {
     rest
 }
 
+/// Whether the text ends within a terminal sequence, so that what follows belongs to that.
+#[must_use]
+pub fn is_open_sequence(text: &str) -> bool {
+    let length = |text: &str| without_sequences(text).len();
+    length(&format!("{text}m")) == length(text)
+}
+
 /// Normalizes and removes until nothing changes; looks at the first `look_at` characters only.
 fn settle(text: &str, keep: Keep, look_at: usize) -> Result<Cow<'_, str>, Unstable> {
     if is_plain(text, keep) {

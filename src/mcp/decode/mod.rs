@@ -79,6 +79,12 @@ impl Cursor {
     }
 }
 
+impl From<&str> for Cursor {
+    fn from(value: &str) -> Self {
+        Self(value.into())
+    }
+}
+
 impl fmt::Debug for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("***")

@@ -26,7 +26,7 @@ pub use environment::ParentVariables;
 use group::Group;
 pub use orphans::{Orphans, adopt_orphans};
 
-use super::lines::{LineKind, LineRing};
+use super::lines::{LineKind, LineRing, LineStream};
 use super::signals::Signals;
 use crate::domain::StdioConfig;
 
@@ -233,17 +233,13 @@ async fn watch_exit(
 async fn drain<S: AsyncRead + Unpin>(mut stderr: S, lines: Arc<LineRing>, signals: Arc<Signals>) {
     // Not zeroed: most servers say little, and then most of it never becomes memory.
     let mut chunk = Vec::with_capacity(STDERR_CHUNK);
-    let mut line = Vec::new();
+    let mut stream = LineStream::new(lines, LineKind::Stderr);
     while let Ok(1..) = stderr.read_buf(&mut chunk).await {
-        lines.push_chunk(LineKind::Stderr, &mut line, &chunk);
+        stream.push(&chunk);
         chunk.clear();
         signals.wake();
         // A flood must not keep everything else waiting.
         tokio::task::yield_now().await;
-    }
-    if !line.is_empty() {
-        lines.push(LineKind::Stderr, &line);
-        signals.wake();
     }
 }
 

@@ -433,6 +433,7 @@ fn nothing_hostile_is_drawn() {
             deck.press(keys);
             let line = StderrLine {
                 number: 1,
+                change: 1,
                 kind: LineKind::Stderr,
                 text: evil.into(),
             };
@@ -507,6 +508,7 @@ fn stderr() -> Vec<StderrLine> {
     .into_iter()
     .map(|(number, kind, text)| StderrLine {
         number,
+        change: number,
         kind,
         text: text.into(),
     })

@@ -143,7 +143,17 @@ fn cursors_and_templates_are_never_logged_and_cursors_never_shown() {
     let malformed = Script::legacy()
         .sample()
         .on("resources/templates/list", Reply::result(bad_page));
+    let page = json!({"resourceTemplates": [], "nextCursor": CURSOR});
+    let dying = Script::legacy()
+        .sample()
+        .on("resources/templates/list", Reply::result(page))
+        .on_nth(
+            "resources/templates/list",
+            2,
+            Reply::exit(1, &format!("no page {CURSOR}\n")),
+        );
     home.configure(&[
+        &home.table("dying", &dying),
         &home.table("repeating", &repeating),
         &home.table("quoting", &quoting),
         &home.table("malformed", &malformed),

@@ -312,3 +312,59 @@ async fn no_prefix_is_ever_shown() {
     assert_eq!(listing(&failed, ListMethod::ResourceTemplates), shown);
     rig.end().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_server_says_is_shown_without_its_cursors() {
+    let says = |text: &str| {
+        Action::notify(
+            "notifications/message",
+            json!({"level": "info", "data": text}),
+        )
+    };
+    let progress = json!({"progressToken": 1, "progress": 1, "message": "behind c-second"});
+    let script = pages(&[json!("c-first"), json!("c-second")])
+        .after_initialized(says("begin"))
+        .on_nth(
+            TEMPLATES,
+            1,
+            Reply::default()
+                .before(says("the next is c-first"))
+                .with_default(),
+        )
+        .on_nth(
+            TEMPLATES,
+            2,
+            Reply::default()
+                .before(Action::notify("notifications/progress", progress))
+                .after(says("c-first led to \"c-second\""))
+                .with_default(),
+        )
+        .on_nth(TEMPLATES, 4, Reply::error(-32603, "down"));
+    let (rig, fake) = Rig::with(script).await;
+    let shown = async || {
+        let client = rig.client().await;
+        let lines = client.lines_since(0).await;
+        let messages = client.messages_after(0).await.unwrap();
+        let lines = lines.iter().map(|line| line.text.to_string());
+        let messages = messages.iter().map(|message| message.text.to_string());
+        (lines.collect::<Vec<_>>(), messages.collect::<Vec<_>>())
+    };
+    let told = [
+        "info: begin",
+        "info: the next is ***",
+        "info: *** led to \"***\"",
+    ];
+    let (lines, messages) = shown().await;
+    assert_eq!(lines, told);
+    assert!(!messages.concat().contains("c-"), "{messages:#?}");
+    // Those of former walks stay hidden.
+    fake.send(Action::list_changed("resources", 1)).await;
+    rig.until("refreshed", |server| {
+        server.error(Some(ListMethod::ResourceTemplates)).is_some()
+    })
+    .await;
+    let (lines, messages) = shown().await;
+    assert_eq!(lines, told);
+    assert!(!messages.concat().contains("c-"), "{messages:#?}");
+    rig.end().await;
+}
