@@ -1,7 +1,8 @@
 //! Sends HTTP requests to one server: with credentials, over redirects within its origin, and with
-//! a second try where the credentials were out of date.
+//! a second try where the credentials were out of date, or a connection that was kept has died.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use futures::StreamExt as _;
@@ -11,8 +12,8 @@ use reqwest::{Response, Url};
 
 use super::challenge::missing_scopes;
 use super::credentials::Credentials;
-use super::error::HttpFailure;
-use super::shown;
+use super::error::{HttpFailure, has_died};
+use super::{shown, tls};
 use crate::domain::{Failure, FailureKind};
 use crate::mcp::read::MAX_LINE;
 use crate::mcp::signals::Signals;
@@ -32,6 +33,17 @@ pub struct Caller {
     url: Url,
     credentials: Arc<Credentials>,
     signals: Arc<Signals>,
+    /// Whether the server has answered, so that connections to it may be kept.
+    answered: Arc<AtomicBool>,
+}
+
+/// Whether a request may come to the server twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Repeat {
+    /// It changes nothing there.
+    Harmless,
+    /// It begins a session.
+    Never,
 }
 
 impl Caller {
@@ -53,6 +65,7 @@ impl Caller {
             url,
             credentials,
             signals,
+            answered: Arc::default(),
         })
     }
 
@@ -77,7 +90,9 @@ impl Caller {
         }
     }
 
-    /// Sends a request. Headers given here win over those of the credentials.
+    /// Sends a request that may come to the server twice: one that dies on a kept connection
+    /// before any answer is sent once more, on a new one. Headers given here win over those of the
+    /// credentials.
     ///
     /// # Errors
     ///
@@ -88,16 +103,40 @@ impl Caller {
         headers: &HeaderMap,
         body: Option<&Bytes>,
     ) -> Result<Response, HttpFailure> {
+        self.present(method, headers, body, Repeat::Harmless).await
+    }
+
+    /// As [`send`](Self::send), but the server gets the request once at most.
+    ///
+    /// # Errors
+    ///
+    /// See [`send`](Self::send).
+    pub async fn send_once(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        body: Option<&Bytes>,
+    ) -> Result<Response, HttpFailure> {
+        self.present(method, headers, body, Repeat::Never).await
+    }
+
+    async fn present(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        body: Option<&Bytes>,
+        repeat: Repeat,
+    ) -> Result<Response, HttpFailure> {
         let presented = self.credentials.present().await?;
         let response = self
-            .deliver(method, &presented.headers, headers, body)
+            .deliver(method, &presented.headers, headers, body, repeat)
             .await?;
         if response.status() == StatusCode::UNAUTHORIZED
             && self.credentials.renew(&presented).await?
         {
             let presented = self.credentials.present().await?;
             return self
-                .deliver(method, &presented.headers, headers, body)
+                .deliver(method, &presented.headers, headers, body, repeat)
                 .await;
         }
         if let Some(scopes) = missing_scopes(&response) {
@@ -112,6 +151,7 @@ impl Caller {
         credentials: &HeaderMap,
         headers: &HeaderMap,
         body: Option<&Bytes>,
+        repeat: Repeat,
     ) -> Result<Response, HttpFailure> {
         let mut url = self.url.clone();
         for _ in 0..=MAX_REDIRECTS {
@@ -119,16 +159,26 @@ impl Caller {
             for (name, value) in headers {
                 all.insert(name, value.clone());
             }
-            let mut request = self
-                .client
-                .request(method.clone(), url.clone())
-                .headers(all);
-            if let Some(body) = body {
-                request = request
-                    .header(CONTENT_TYPE, HeaderValue::from_static(JSON))
-                    .body(body.clone());
+            let request = |client: &reqwest::Client| {
+                let request = client
+                    .request(method.clone(), url.clone())
+                    .headers(all.clone());
+                match body {
+                    Some(body) => request
+                        .header(CONTENT_TYPE, HeaderValue::from_static(JSON))
+                        .body(body.clone()),
+                    None => request,
+                }
+            };
+            let may_be_kept = self.answered.load(Ordering::Relaxed);
+            let mut answer = request(&self.client).send().await;
+            if may_be_kept && repeat == Repeat::Harmless && answer.as_ref().is_err_and(has_died) {
+                // Other connections that were kept may have died with it.
+                let unused = tls::client(url.as_str()).await?;
+                answer = request(&unused).send().await;
             }
-            let response = request.send().await.map_err(|error| self.failed(&error))?;
+            let response = answer.map_err(|error| self.failed(&error))?;
+            self.answered.store(true, Ordering::Relaxed);
             let status = response.status();
             let Some(target) = redirect(&response) else {
                 return Ok(response);

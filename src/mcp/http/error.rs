@@ -168,13 +168,34 @@ fn wait(after: &str) -> String {
     }
 }
 
+/// Whether a connection that was open ended before anything of the response had come.
+pub fn has_died(error: &reqwest::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    let is_end = |cause: &(dyn StdError + 'static)| {
+        let ended = cause
+            .downcast_ref::<hyper::Error>()
+            .is_some_and(|error| error.is_incomplete_message() || error.is_canceled());
+        let cut = cause.downcast_ref::<io::Error>().is_some_and(|error| {
+            let kind = error.kind();
+            matches!(
+                kind,
+                BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof
+            )
+        });
+        ended || cut
+    };
+    !error.is_connect() && causes(error).any(is_end)
+}
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn StdError + 'static)> {
+    std::iter::successors(error.source(), |cause: &&(dyn StdError + 'static)| {
+        (*cause).source()
+    })
+}
+
 /// The cause that a person can do something about.
 fn describe(error: &reqwest::Error) -> String {
-    let causes = || {
-        std::iter::successors(error.source(), |cause: &&(dyn StdError + 'static)| {
-            (*cause).source()
-        })
-    };
+    let causes = || causes(error);
     let host = error.url().and_then(|url| {
         url.host_str()
             .map(|host| (host, url.port_or_known_default()))

@@ -107,10 +107,12 @@ impl Link {
         let body: Bytes = serde_json::to_vec(message).unwrap_or_default().into();
         self.inbox.sent(&body);
         let headers = self.headers_of(message, &body);
-        let response = self
-            .caller
-            .send(&Method::POST, &headers, Some(&body))
-            .await?;
+        let (caller, body) = (&self.caller, Some(&body));
+        let response = if begins_session(message) {
+            caller.send_once(&Method::POST, &headers, body).await?
+        } else {
+            caller.send(&Method::POST, &headers, body).await?
+        };
         let status = response.status();
         if status.is_success() {
             return Ok(response);
@@ -458,10 +460,15 @@ fn is_passing(status: StatusCode) -> bool {
 }
 
 fn is_handshake(message: &ClientJsonRpcMessage) -> bool {
-    matches!(message, JsonRpcMessage::Request(request) if matches!(
-        request.request,
-        ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_)
-    ))
+    begins_session(message)
+        || matches!(message, JsonRpcMessage::Request(request)
+            if matches!(request.request, ClientRequest::DiscoverRequest(_)))
+}
+
+/// Whether the message leads to a session of its own each time that it comes to the server.
+pub fn begins_session(message: &ClientJsonRpcMessage) -> bool {
+    matches!(message, JsonRpcMessage::Request(request)
+        if matches!(request.request, ClientRequest::InitializeRequest(_)))
 }
 
 /// The headers that say what the body does (MCP 2026-07-28, transports, standard headers).

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::caller::{self, Caller, EVENT_STREAM};
 use super::error::HttpFailure;
 use super::events::{Event, EventReader};
+use super::exchange::begins_session;
 use super::headers::PROTOCOL_VERSION;
 use super::inbox::{Inbox, request_id};
 use crate::domain::{Failure, FailureKind};
@@ -132,7 +133,7 @@ impl Link {
     async fn read(&self, mut events: Events) {
         while let Ok(Some(event)) = events.next().await {
             for answer in self.inbox.take_event(event, None).await {
-                if self.post(answer.into()).await.is_err() {
+                if self.post(answer.into(), false).await.is_err() {
                     tracing::debug!("a request of the server was not answered");
                 }
             }
@@ -143,15 +144,17 @@ impl Link {
         )));
     }
 
-    async fn post(&self, body: Bytes) -> Result<(), HttpFailure> {
+    async fn post(&self, body: Bytes, once: bool) -> Result<(), HttpFailure> {
         self.inbox.sent(&body);
         let mut headers = HeaderMap::new();
         // Servers of this transport know no such header, but proxies before them may ask for it.
         headers.insert(PROTOCOL_VERSION, HeaderValue::from_static("2024-11-05"));
-        let response = self
-            .caller
-            .send(&Method::POST, &headers, Some(&body))
-            .await?;
+        let (caller, body) = (&self.caller, Some(&body));
+        let response = if once {
+            caller.send_once(&Method::POST, &headers, body).await?
+        } else {
+            caller.send(&Method::POST, &headers, body).await?
+        };
         let status = response.status();
         if status.is_success() {
             return Ok(());
@@ -199,7 +202,7 @@ impl Transport<RoleClient> for SseWire {
         };
         if !waits {
             self.spawn(async move {
-                if let Err(failure) = link.post(body).await
+                if let Err(failure) = link.post(body, false).await
                     && let Some(id) = id
                 {
                     link.inbox.fail(id, failure).await;
@@ -208,11 +211,12 @@ impl Transport<RoleClient> for SseWire {
         }
         let link = Arc::clone(&self.link);
         let body = Bytes::from(serde_json::to_vec(&message).unwrap_or_default());
+        let once = begins_session(&message);
         async move {
             if !waits {
                 return Ok(());
             }
-            link.post(body).await.inspect_err(|_| {
+            link.post(body, once).await.inspect_err(|_| {
                 if let Some(id) = id {
                     link.inbox.forget(id);
                 }

@@ -3,6 +3,7 @@
 //! These run in real time, as sockets do; what is waited for is a state, never a time.
 
 mod credentials;
+mod dying;
 mod failures;
 #[cfg(target_os = "linux")]
 mod hostile;

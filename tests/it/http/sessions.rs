@@ -1,6 +1,6 @@
 //! Sessions that are forgotten, and servers that go away and come back.
 
-use mcpdeck::domain::{EventKind, FailureKind, ListMethod, ProtocolChoice, ServerSnapshot};
+use mcpdeck::domain::{EventKind, FailureKind, ListMethod, ProtocolChoice};
 
 use super::{SOON, connected, endpoint, found, kill, put, remote};
 use crate::support::fake::{Action, Listing, Reply, Script};
@@ -111,15 +111,9 @@ async fn a_server_without_a_stream_is_lost_when_a_request_cannot_reach_it() {
     let port = kill(&fake, address).await;
     assert_eq!(rig.server().status.word(), "connected");
     rig.handle.refresh_all().await;
-    let is_lost = |server: &ServerSnapshot| server.status.word() == "reconnecting";
-    let is_answered = |server: &ServerSnapshot| server.is_settled() && !server.errors.is_empty();
-    let ended = |server: &ServerSnapshot| is_lost(server) || is_answered(server);
-    if !is_lost(&*rig.until("asked", ended).await) {
-        // The request was on a connection that had not heard yet of the end: the next one opens
-        // its own.
-        rig.handle.refresh_all().await;
-    }
-    let lost = rig.until("lost", is_lost).await;
+    let lost = rig
+        .until("lost", |server| server.status.word() == "reconnecting")
+        .await;
     let cause = lost.status.failure().unwrap();
     assert_eq!(cause.kind, FailureKind::Closed);
     assert_eq!(
