@@ -302,6 +302,27 @@ fn the_target_is_the_last_toml_that_is_named() {
     assert_eq!(site.text(USER), OURS);
 }
 
+#[test]
+fn thousands_are_added_in_their_order_as_one_by_one() {
+    let ours = "# mine\n[servers.kept]\ncommand = \"k\"\n";
+    let site = Site::new(&[(USER, ours)]);
+    let servers = 0..2_000;
+    let names: Vec<String> = servers.map(|number| format!("s{number}")).collect();
+    let pairs = names
+        .iter()
+        .map(|name| (name.clone(), json!({"command": name, "args": ["a b"]})));
+    let file = json!({"mcpServers": pairs.collect::<serde_json::Map<_, _>>()});
+    site.write("work/many.json", &file.to_string());
+    let ran = site.run(&["import", "many.json"]).ends_with(0);
+    assert_eq!(ran.stdout.lines().count(), names.len());
+    let file = file["mcpServers"].as_object().unwrap();
+    let tables = file
+        .keys()
+        .map(|name| format!("\n[servers.{name}]\ncommand = \"{name}\"\nargs = [\"a b\"]\n"));
+    let expected: String = std::iter::once(ours.to_owned()).chain(tables).collect();
+    assert_eq!(site.text(USER), expected);
+}
+
 /// There the file of the user is also the one of a project.
 #[test]
 fn in_the_home_folder_a_file_is_one_file() {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{LONGEST_FILE, LoadRequest, read_text, state_folder};
-use crate::config::edit::{Edit, EditError, Removed, edit};
+use crate::config::edit::{Edit, EditError, Made, Removed, edit_all};
 use crate::config::{ConfigError, Environment, FileInput, Format, Role, io_reason, read};
 
 /// How long another mcpdeck may hold the lock. An edit takes milliseconds.
@@ -96,26 +96,25 @@ pub fn apply_all(
             Err(error) if may_create && error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(io_error(path, &error)),
         };
-        let mut text = old.clone().unwrap_or_default();
+        let text = old.clone().unwrap_or_default();
         let all = |outcome: Outcome| changes.iter().map(|_| Ok(outcome.clone())).collect();
         if belongs_to_other(path, &text, request)? {
             return Ok(all(this_run_only(path, "it belongs to another tool")));
         }
-        let mut outcomes = Vec::with_capacity(changes.len());
-        for change in changes {
-            outcomes.push(match edit(&text, change) {
-                Ok(edited) if edited.text == text && old.is_some() => Ok(Outcome::Unchanged),
-                Ok(edited) => {
-                    text = edited.text;
-                    let removed = edited.removed;
-                    Ok(Outcome::Written { removed })
-                }
+        let (text, made) = edit_all(&text, changes);
+        let outcomes: Vec<Result<Outcome, StoreError>> = made
+            .into_iter()
+            .map(|made| match made {
+                // A file that is not there says nothing yet.
+                Ok(Made::Nothing) if old.is_some() => Ok(Outcome::Unchanged),
+                Ok(Made::Nothing) => Ok(Outcome::Written { removed: None }),
+                Ok(Made::Change(removed)) => Ok(Outcome::Written { removed }),
                 Err(error) => Err(StoreError::Edit {
                     file: path.to_owned(),
                     error,
                 }),
-            });
-        }
+            })
+            .collect();
         let is_written = |it: &Result<Outcome, _>| matches!(it, Ok(Outcome::Written { .. }));
         if !outcomes.iter().any(is_written) {
             return Ok(outcomes);

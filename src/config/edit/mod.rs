@@ -4,6 +4,7 @@
 //! The text is cut and pasted, not written anew. What comes out is parsed and compared with what
 //! went in: where anything but the server has changed, the edit is refused.
 
+mod batch;
 mod lines;
 mod locate;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+pub use self::batch::{Made, edit_all};
 use self::locate::{Located, SERVERS};
 use self::remove::Piece;
 pub use self::write::table_text;
@@ -139,14 +141,8 @@ pub enum EditError {
 ///
 /// [`EditError`]: the text stays as it is.
 pub fn edit(text: &str, edit: &Edit) -> Result<Edited, EditError> {
-    let (bom, body) = match text.strip_prefix('\u{feff}') {
-        Some(body) => ("\u{feff}", body),
-        None => ("", text),
-    };
-    let before = parse_toml(body).map_err(|error| EditError::Syntax(error.message))?;
-    if before.get("mcp_servers").is_some() || before.get("mcpServers").is_some() {
-        return Err(EditError::NotOurs);
-    }
+    let (bom, body) = split_bom(text);
+    let before = parse(body)?;
     let (candidates, expected, removed) = proposals(body, &before, edit)?;
     let name = edit.name();
     let right = candidates.into_iter().find(|candidate| {
@@ -160,6 +156,23 @@ pub fn edit(text: &str, edit: &Edit) -> Result<Edited, EditError> {
         text: format!("{bom}{text}"),
         removed,
     })
+}
+
+/// The byte order mark if there is one, and the text without it.
+fn split_bom(text: &str) -> (&'static str, &str) {
+    match text.strip_prefix('\u{feff}') {
+        Some(body) => ("\u{feff}", body),
+        None => ("", text),
+    }
+}
+
+/// What a text of ours says.
+fn parse(text: &str) -> Result<Node, EditError> {
+    let tree = parse_toml(text).map_err(|error| EditError::Syntax(error.message))?;
+    if tree.get("mcp_servers").is_some() || tree.get("mcpServers").is_some() {
+        return Err(EditError::NotOurs);
+    }
+    Ok(tree)
 }
 
 /// Texts that may be the result, what the server must be in it, and what was taken out.
@@ -243,16 +256,24 @@ fn server<'a>(tree: &'a Node, name: &ServerName) -> Option<&'a Node> {
     tree.get(SERVERS)?.get(name.as_str())
 }
 
-/// Everything else that the text says. That a table of servers is there but empty says nothing.
+/// The names of all servers of the text.
+fn server_names(tree: &Node) -> impl Iterator<Item = &str> {
+    let servers = tree.get(SERVERS).and_then(Node::table).unwrap_or_default();
+    servers.iter().map(|pair| &*pair.key)
+}
+
+/// Everything else that the text says.
 fn others<'a>(tree: &'a Node, name: &ServerName) -> (Vec<&'a Pair>, Vec<&'a Pair>) {
+    others_than(tree, |key| key == name.as_str())
+}
+
+/// What the text says but of some servers. That a table of servers is there but empty says nothing.
+fn others_than(tree: &Node, is_one: impl Fn(&str) -> bool) -> (Vec<&Pair>, Vec<&Pair>) {
     let top = tree.table().unwrap_or_default().iter();
     let servers = tree.get(SERVERS).and_then(Node::table).unwrap_or_default();
     (
         top.filter(|pair| pair.key != SERVERS).collect(),
-        servers
-            .iter()
-            .filter(|pair| pair.key != name.as_str())
-            .collect(),
+        servers.iter().filter(|pair| !is_one(&pair.key)).collect(),
     )
 }
 

@@ -49,18 +49,28 @@ pub(super) fn added(text: &str, name: &str, server: &Value) -> Vec<String> {
 
 /// The table at the end, behind a blank line.
 fn with_table(text: &str, key: &str, server: &Value) -> String {
-    let end = line_end_of(text);
     let mut result = text.to_owned();
+    append_table(&mut result, key, server);
+    result
+}
+
+/// Adds the server to the text in the most usual form, as the first text of [`added`] has it.
+pub(super) fn append(text: &mut String, name: &str, server: &Value) {
+    let key = toml_edit::Key::new(name).display_repr().into_owned();
+    append_table(text, &key, server);
+}
+
+fn append_table(text: &mut String, key: &str, server: &Value) {
+    let end = line_end_of(text);
     if !text.is_empty() {
         if !text.ends_with('\n') {
-            result.push_str(end);
+            text.push_str(end);
         }
         if !text.ends_with("\n\n") && !text.ends_with("\n\r\n") {
-            result.push_str(end);
+            text.push_str(end);
         }
     }
-    result.push_str(&table(key, server, end));
-    result
+    text.push_str(&table(key, server, end));
 }
 
 /// The text with the table at a place between two lines.
