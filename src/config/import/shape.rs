@@ -92,10 +92,15 @@ fn held(tree: &Node, file: &Path) -> Result<Option<Vec<Pair>>, Misplaced> {
     }
     let holder = HOLDERS.iter().find_map(|path| {
         let node = path.iter().try_fold(tree, |node, key| node.get(key))?;
-        matches!(node.value, Value::Table(_) | Value::List(_)).then_some(node)
+        matches!(node.value, Value::Table(_) | Value::List(_)).then_some((path, node))
     });
+    if let Some((path, list)) = holder
+        && matches!(list.value, Value::List(_))
+    {
+        all_servers(&path.join("."), list)?;
+    }
     let has_only_servers = ONLY_SERVERS.iter().any(|key| tree.get(key).is_some());
-    let pairs = match holder.map(|node| &node.value) {
+    let pairs = match holder.map(|(_, node)| &node.value) {
         Some(Value::Table(pairs)) => {
             // What is no table is a setting beside the servers.
             let is_server = |pair: &&Pair| has_only_servers || pair.value.table().is_some();

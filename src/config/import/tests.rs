@@ -166,6 +166,16 @@ fn what_is_no_server_is_told_with_its_place() {
     );
     check(
         "c.json",
+        r#"{"servers": [{"command": "x"}]}"#,
+        "c.json:1:14: `servers[]` must be a server with a `name`, not a table",
+    );
+    check(
+        "c.json",
+        r#"{"mcp": {"servers": ["x"]}}"#,
+        "c.json:1:22: `mcp.servers[]` must be a server with a `name`, not a string",
+    );
+    check(
+        "c.json",
         r#"{"context_servers": "x"}"#,
         "c.json:1:21: `context_servers` must be a table of servers by their names, not a string",
     );
