@@ -220,7 +220,7 @@ async fn serve(options: ServeOptions) -> Result<Option<Signal>, ServeError> {
         }
     };
     watching.abort();
-    engine.shutdown(Ladder::BRISK).await;
+    engine.shutdown(Ladder::PATIENT).await;
     ended
 }
 

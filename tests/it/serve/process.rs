@@ -8,6 +8,9 @@ use super::client::{Client, Era};
 use crate::support::fake::{Grandchild, Reply, Script, Sigterm};
 use crate::support::program::{Home, table, until};
 
+/// Longer than the whole ladder takes.
+const LADDER: Duration = Duration::from_secs(3);
+
 /// Ends neither when its stdin is closed nor on TERM, and has a child that does not either.
 fn stubborn() -> Script {
     Script::legacy().sample().process(|process| {
@@ -21,7 +24,7 @@ fn stubborn() -> Script {
 }
 
 #[test]
-fn the_end_of_the_input_ends_it_within_a_second_children_included() {
+fn the_end_of_the_input_ends_it_children_included() {
     let home = Home::new();
     home.configure(&[
         &home.table("stubborn", &stubborn()),
@@ -31,19 +34,19 @@ fn the_end_of_the_input_ends_it_within_a_second_children_included() {
     let mut client = Client::start(&home, &["--server", "stubborn", "--server", "fine"]);
     client.templates();
     assert!(home.left().len() >= 3, "{:?}", home.left());
-    client.end();
+    client.end_within(LADDER);
 
     // In the middle of the handshakes, and of a call.
     let mut client = Client::start(&home, &[]);
     client.begin("tools/call", json!({"name": "list_mcp_resources"}));
     until("servers run", || home.left().len() >= 3);
-    client.end();
+    client.end_within(LADDER);
 
     // Before and instead of any message.
-    Client::silent(&home, &[], Era::Legacy).end();
+    Client::silent(&home, &[], Era::Legacy).end_within(LADDER);
     let mut client = Client::silent(&home, &[], Era::Modern);
     client.ask("server/discover", json!({}));
-    client.end();
+    client.end_within(LADDER);
 }
 
 #[test]
@@ -102,7 +105,7 @@ fn a_signal_ends_it_and_its_servers() {
             let ran = client.wait();
             assert_eq!(ran.code, Some(code), "{ran:?}");
             let took = start.elapsed();
-            assert!(took < Duration::from_secs(2), "{took:?}");
+            assert!(took < LADDER, "{took:?}");
         };
         let mut client = Client::start(&home, &[]);
         client.templates();
