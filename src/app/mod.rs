@@ -91,7 +91,7 @@ pub mod report;
 pub mod signal;
 pub mod supervisor;
 
-pub use crate::mcp::process::{Ladder, Launch, Launched, Orphans, adopt_orphans};
+pub use crate::mcp::process::{Ladder, Launch, Launched, Orphans, adopt_orphans, spawn};
 pub use client::{ClientHandle, Demand};
 pub use config_store::Following;
 pub use definition::{Definition, Resolve};

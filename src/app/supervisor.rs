@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use tokio_util::task::AbortOnDropHandle;
 
 use self::trial::Trials;
 use super::client::{ClientActor, ClientHandle, ConnectSlots, Context, Seat, Update};
@@ -22,7 +23,7 @@ use super::engine::EngineOptions;
 use super::login;
 use crate::domain::state::EVENTS_KEPT;
 use crate::domain::{AppState, Event, EventKind, Revision, ServerName, ServerSnapshot, Status};
-use crate::mcp::process::{Ladder, Launch};
+use crate::mcp::process::{Ladder, Launch, reap_orphans};
 
 /// How many snapshots may wait to be merged.
 const UPDATES: usize = 256;
@@ -178,6 +179,9 @@ impl Supervisor {
     pub(super) async fn run(mut self) {
         let first = std::mem::take(&mut self.first);
         self.obey(Command::Put(first));
+        // A one-shot command ends before it matters.
+        let reaping = || AbortOnDropHandle::new(tokio::spawn(reap_orphans()));
+        let _reaping = self.context.options.live.then(reaping);
         let ladder = loop {
             tokio::select! {
                 command = self.mailbox.recv() => match command {

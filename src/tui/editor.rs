@@ -15,6 +15,7 @@ use tokio::task::yield_now;
 use tokio::time::timeout;
 
 use super::event::{Ending, Input, Signals};
+use crate::app::spawn;
 use crate::domain::{Origin, text};
 
 /// What is started where nobody has said otherwise.
@@ -133,7 +134,7 @@ impl Editor {
         command.args(self.arguments(place)).kill_on_drop(true);
         // It is no server of ours, should we be one's.
         command.env_remove("MCPDECK_PARENT");
-        let mut child = command.spawn()?;
+        let (mut child, _ours) = spawn(&mut command)?;
         let closed = loop {
             tokio::select! {
                 status = child.wait() => break status?,

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -231,6 +232,43 @@ fn panics_around_an_engine() {
         assert!(in_time.is_ok(), "not all are connected");
         panic!("on purpose");
     });
+}
+
+/// Without anything else happening: the run sleeps until then.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_orphan_is_reaped_when_it_ends_and_no_exit_status_is_lost() {
+    let home = Home::new();
+    let orphan = home.path("orphan").display().to_string();
+    let script = format!("(setsid sh -c 'echo $$ >\"$0\"; exec sleep 1000' '{orphan}' &)");
+    let mut tables = vec![behind(&home, "parent", &script)];
+    // Each leaves an orphan that ends about when it does.
+    let dying: Vec<String> = (0..20).map(|number| format!("dying-{number}")).collect();
+    tables.extend(
+        dying
+            .iter()
+            .map(|name| shell(name, "(setsid true &); (setsid sleep 0.01 &); exit 3")),
+    );
+    configure(&home, &tables);
+    let mut child = home.program(&["watch", "--json"]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut left: std::collections::BTreeSet<String> = dying.into_iter().collect();
+    while !left.is_empty() {
+        let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        if line["status"] == "failed" {
+            let message = line["error"]["message"].as_str().unwrap();
+            assert!(message.contains("exit status 3"), "{line}");
+            left.remove(line["server"].as_str().unwrap());
+        }
+    }
+    let pid = || home.read("orphan").trim().parse::<i32>().ok();
+    until("the orphan runs", || pid().is_some());
+    let pid = Pid::from_raw(pid().unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+    let proc = format!("/proc/{}", pid.as_raw_nonzero());
+    until("it is reaped", || !Path::new(&proc).exists());
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(home.wait(child).code, Some(143));
 }
 
 #[test]

@@ -17,6 +17,7 @@ use super::headers::configured;
 use crate::domain::server::Mask;
 use crate::domain::{Failure, FailureKind, HttpConfig, Secret, text};
 use crate::mcp::auth::{Bearer, TokenStore};
+use crate::mcp::process::spawn;
 
 /// How long a command for headers may take.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
@@ -192,7 +193,7 @@ async fn print(command: &[String]) -> Result<Vec<(String, Secret)>, Failure> {
             format!("headers_command could not run: {program}: {error}"),
         )
     };
-    let mut child = command.spawn().map_err(could_not)?;
+    let (mut child, _ours) = spawn(&mut command).map_err(could_not)?;
     let (out, err) = tokio::join!(
         read_some(child.stdout.take()),
         read_some(child.stderr.take())

@@ -8,6 +8,7 @@
 mod environment;
 mod group;
 mod orphans;
+mod ours;
 
 use std::fmt;
 use std::io;
@@ -24,7 +25,8 @@ use tokio_util::either::Either;
 
 pub use environment::ParentVariables;
 use group::Group;
-pub use orphans::{Orphans, adopt_orphans};
+pub use orphans::{Orphans, adopt_orphans, reap_orphans};
+pub use ours::{Ours, spawn};
 
 use super::lines::{LineKind, LineRing, LineStream};
 use super::signals::Signals;
@@ -167,14 +169,14 @@ fn start(
         command.current_dir(folder);
     }
     group::prepare(&mut command);
-    let mut child = command.spawn().map_err(|error| explain(config, &error))?;
+    let (mut child, ours) = spawn(&mut command).map_err(|error| explain(config, &error))?;
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
         return Err(format!("{}: its pipes could not be opened", config.command));
     };
     let group = Arc::new(Group::of(&child));
     let (exited, exit) = watch::channel(None);
-    let watch = watch_exit(child, Arc::clone(&group), exited, Arc::clone(signals));
+    let watch = watch_exit(child, ours, Arc::clone(&group), exited, Arc::clone(signals));
     tokio::spawn(watch);
     let stderr = tokio::spawn(drain(stderr, Arc::clone(lines), Arc::clone(signals)));
     Ok(Started {
@@ -212,6 +214,7 @@ fn explain(config: &StdioConfig, error: &io::Error) -> String {
 /// behind holds the pipes. If this task is dropped instead, the guard kills the group.
 async fn watch_exit(
     mut child: Child,
+    ours: Ours,
     group: Arc<Group>,
     exited: watch::Sender<Option<ExitStatus>>,
     signals: Arc<Signals>,
@@ -219,6 +222,7 @@ async fn watch_exit(
     let guard = group::KillOnDrop::new(group);
     match child.wait().await {
         Ok(status) => {
+            drop(ours);
             guard.leader_reaped();
             exited.send_replace(Some(status));
             // What it wrote last may still be in the pipe.

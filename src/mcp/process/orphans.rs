@@ -6,6 +6,8 @@
 //! at its end everything that carries our mark in its environment is told to end. What has no
 //! mark is not a server's: a browser that was opened for a log-in goes on. A descendant that
 //! cleared its environment as well is not found; nor is any on other systems.
+//!
+//! An orphan that ends by itself is reaped by [`reap_orphans`].
 
 /// Keeps orphans ours. When dropped, also by a panic, what is left of the servers is ended and
 /// reaped; it takes 100 ms at most where everything ends on TERM.
@@ -20,6 +22,12 @@ pub fn adopt_orphans() -> Orphans {
     Orphans(())
 }
 
+/// Reaps orphans as they end, where they are ours; otherwise it ends at once. It sleeps until a
+/// child has ended, and takes no exit status that somebody waits for.
+pub async fn reap_orphans() {
+    platform::reap().await;
+}
+
 impl Drop for Orphans {
     fn drop(&mut self) {
         platform::sweep();
@@ -30,6 +38,7 @@ impl Drop for Orphans {
 mod platform {
     use std::collections::HashSet;
     use std::fs;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
     use std::time::{Duration, Instant};
 
@@ -37,7 +46,13 @@ mod platform {
         Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid,
     };
 
+    use tokio::signal::unix::{SignalKind, signal};
+
     use super::super::environment::PARENT;
+    use super::super::ours;
+
+    /// Whether orphans become ours.
+    static ADOPTING: AtomicBool = AtomicBool::new(false);
 
     /// How long an orphan may take to end on TERM: its server has had the whole ladder.
     const GRACE: Duration = Duration::from_millis(100);
@@ -48,9 +63,36 @@ mod platform {
     const POLL: Duration = Duration::from_millis(5);
 
     pub fn adopt() {
-        if let Err(error) = set_child_subreaper(Some(getpid())) {
-            tracing::warn!(%error, "orphans of servers go to init");
+        match set_child_subreaper(Some(getpid())) {
+            Ok(()) => ADOPTING.store(true, Ordering::Relaxed),
+            Err(error) => tracing::warn!(%error, "orphans of servers go to init"),
         }
+    }
+
+    pub async fn reap() {
+        if !ADOPTING.load(Ordering::Relaxed) {
+            return;
+        }
+        match signal(SignalKind::child()) {
+            Ok(mut ended) => loop {
+                reap_ended();
+                if ended.recv().await.is_none() {
+                    return;
+                }
+            },
+            Err(error) => tracing::warn!(%error, "orphans are reaped at the end only"),
+        }
+    }
+
+    /// Reaps what has ended and nobody waits for.
+    fn reap_ended() {
+        ours::knowing(|is_ours| {
+            let is_ours = |child: &Pid| is_ours(child.as_raw_nonzero().get().cast_unsigned());
+            for orphan in children().into_iter().filter(|child| !is_ours(child)) {
+                // It lives on, or is reaped.
+                let _ = has_ended(orphan);
+            }
+        });
     }
 
     /// Ends the orphans. Those below them become ours as they end, so it goes on until there are
@@ -111,6 +153,9 @@ mod platform {
 #[cfg(not(target_os = "linux"))]
 mod platform {
     pub fn adopt() {}
+
+    #[expect(clippy::unused_async, reason = "the same as where there are orphans")]
+    pub async fn reap() {}
 
     pub fn sweep() {}
 }
