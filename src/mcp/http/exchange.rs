@@ -331,8 +331,7 @@ impl Link {
 
     /// Keeps the stream open on which the server says what belongs to no request (MCP 2025-11-25,
     /// transports, listening for messages). The lists wait for its first answer, so that no change
-    /// is missed in between; when it was reopened without a place to resume from, everything
-    /// counts as changed.
+    /// is missed in between; each time that it is opened again everything may have changed.
     pub async fn listen(self: Arc<Self>) {
         let signals = Arc::clone(self.inbox.signals());
         let mut place = Place::default();
@@ -342,9 +341,9 @@ impl Link {
             match self.get(last.as_deref()).await {
                 Ok(Got::Stream(response)) => {
                     signals.set_subscription(Subscription::Acknowledged([true; 3]));
-                    if last.is_none() && opened_before {
+                    if opened_before {
                         for group in Group::ALL {
-                            signals.list_changed(group);
+                            signals.suspect(group);
                         }
                     }
                     opened_before = true;

@@ -1,13 +1,14 @@
 //! Streams that break, stall or say too much.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use mcpdeck::domain::{FailureKind, ListMethod, ProtocolChoice};
+use mcpdeck::domain::{Event, EventKind, FailureKind, ListMethod, ProtocolChoice};
 
 use super::{SOON, connected, endpoint, found, remote};
 use crate::support::fake::{Action, Part, Reply, Rule, Script};
 use crate::support::launch::http_server;
-use crate::support::rig::listing;
+use crate::support::rig::{Rig, listing};
 
 /// A stream that ends before its answer, with what stands on it so far.
 fn broken(text: &str) -> Reply {
@@ -127,11 +128,23 @@ async fn a_stream_for_changes_that_ends_is_opened_again_and_nothing_is_missed() 
     fake.send(Action::stdout("retry: 100\n\n")).await;
     fake.send(Action::CloseStreams).await;
     fake.wait_for("GET", 2, SOON).await;
-    // It could not be resumed, so whatever changed in between is asked for.
+    // Whatever changed in between is asked for, and nobody says that the server said so.
     fake.wait_for("tools/list", 2, SOON).await;
     fake.wait_for("resources/list", 2, SOON).await;
-    fake.send(Action::list_changed("tools", 1)).await;
+    let told = |rig: &Rig| {
+        let state = rig.handle.snapshot();
+        let is_told = |event: &&Arc<Event>| matches!(event.kind, EventKind::ListChanged { .. });
+        state.events.iter().filter(is_told).count()
+    };
+    assert_eq!(told(&rig), 0);
+    // So it is where the stream is resumed after an event.
+    fake.send(Action::stdout("id: 7\n\n")).await;
+    fake.send(Action::CloseStreams).await;
+    fake.wait_for("GET", 3, SOON).await;
     fake.wait_for("tools/list", 3, SOON).await;
+    fake.send(Action::list_changed("tools", 1)).await;
+    fake.wait_for("tools/list", 4, SOON).await;
+    rig.until("told", |_| told(&rig) == 1).await;
     assert_eq!(rig.server().epoch, mcpdeck::domain::Epoch::default().next());
     rig.end().await;
 }
