@@ -180,6 +180,7 @@ impl Signals {
     /// Waits until something was signalled since the last call.
     pub async fn changed(&self) {
         self.changed.notified().await;
-        self.awake.store(false, Ordering::Release);
+        // What was counted before the last wake-up is seen after this.
+        self.awake.swap(false, Ordering::AcqRel);
     }
 }
