@@ -138,7 +138,7 @@ async fn fetch(
     let deadline = args.global.timeout.map_or(own, |within| started + within);
     match (client.read(uri, deadline).await, args.global.timeout) {
         (Err(failure), Some(within)) if Instant::now() >= deadline => {
-            tracing::debug!(%failure, "a read was given up");
+            tracing::debug!(kind = failure.kind.word(), "a read was given up");
             Err(timed_out(within))
         }
         (outcome, _) => outcome,
