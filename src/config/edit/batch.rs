@@ -1,9 +1,11 @@
-//! Many edits of one text. Servers that are added in a row are written together and checked
-//! together, so that the text is not parsed anew for each.
+//! Many edits of one text. Servers that are added or replaced in a row are written together and
+//! checked together, so that the text is not parsed anew for each.
 
 use std::collections::{HashMap, HashSet};
 
 use super::locate::SERVERS;
+use super::remove::tables;
+use super::scan::statements;
 use super::write;
 use super::{
     Edit, EditError, Removed, definition_json, edit, from_json, others_than, parse, server_names,
@@ -30,6 +32,11 @@ pub fn edit_all(text: &str, edits: &[Edit]) -> (String, Vec<Result<Made, EditErr
     let mut is_usual = true;
     while let Some(next) = edits.get(made.len()) {
         let rest = &edits[made.len()..];
+        if let Some((replaced, results)) = replace(&text, rest) {
+            text = replaced;
+            made.extend(results);
+            continue;
+        }
         let adds = rest.iter().take_while(|it| matches!(it, Edit::Add { .. }));
         let adds = adds.count().min(together);
         if is_usual && adds > 1 {
@@ -61,10 +68,71 @@ pub fn edit_all(text: &str, edits: &[Edit]) -> (String, Vec<Result<Made, EditErr
     (text, made)
 }
 
-type Added = (String, Vec<Result<Made, EditError>>);
+/// A text, and what edits have done to it.
+type Done = (String, Vec<Result<Made, EditError>>);
+
+/// The text with other tables in place of those of the first servers, of two at least; `None` where
+/// that is not right for them.
+fn replace(text: &str, edits: &[Edit]) -> Option<Done> {
+    let [Edit::Replace { .. }, Edit::Replace { .. }, ..] = edits else {
+        return None;
+    };
+    let (bom, body) = split_bom(text);
+    // In a text with both line ends those of a new table depend on what is there.
+    let breaks = body.matches('\n').count();
+    if !matches!(body.matches("\r\n").count(), count if count == 0 || count == breaks) {
+        return None;
+    }
+    let before = parse(body).ok()?;
+    let taken: HashSet<&str> = server_names(&before).collect();
+    let statements = statements(body)?;
+    let mut tables = tables(body, &statements);
+    let mut expected: HashMap<&str, Node> = HashMap::new();
+    let mut places = Vec::new();
+    let mut results = Vec::new();
+    for edit in edits {
+        let Edit::Replace {
+            name,
+            definition,
+            enabled,
+        } = edit
+        else {
+            break;
+        };
+        if !taken.contains(name.as_str()) {
+            results.push(Err(EditError::NoSuchServer(name.clone())));
+            continue;
+        }
+        let Some((place, gap)) = tables.remove(name.as_str()) else {
+            break;
+        };
+        let json = definition_json(definition, *enabled);
+        let table = write::of(body, name.as_str(), &json) + gap;
+        expected.insert(name.as_str(), from_json(&json));
+        results.push(Ok(if body[place.clone()] == *table {
+            Made::Nothing
+        } else {
+            Made::Change(None)
+        }));
+        places.push((place, table));
+    }
+    if places.len() < 2 {
+        return None;
+    }
+    places.sort_unstable_by_key(|(place, _)| place.start);
+    let mut replaced = String::with_capacity(text.len());
+    let mut from = 0;
+    for (place, table) in places {
+        replaced.push_str(&body[from..place.start]);
+        replaced.push_str(&table);
+        from = place.end;
+    }
+    replaced.push_str(&body[from..]);
+    is_right(&before, &replaced, &expected).then(|| (format!("{bom}{replaced}"), results))
+}
 
 /// The text with all the servers in the most usual form; `None` where that is not right for all.
-fn add(text: &str, adds: &[Edit]) -> Option<Added> {
+fn add(text: &str, adds: &[Edit]) -> Option<Done> {
     let (bom, body) = split_bom(text);
     let before = parse(body).ok()?;
     let mut taken: HashSet<&str> = server_names(&before).collect();
@@ -89,17 +157,26 @@ fn add(text: &str, adds: &[Edit]) -> Option<Added> {
         expected.insert(name.as_str(), from_json(&json));
         results.push(Ok(Made::Change(None)));
     }
-    let after = parse(&longer).ok()?;
+    is_right(&before, &longer, &expected).then(|| (format!("{bom}{longer}"), results))
+}
+
+/// Whether the text says of these servers what it should, and of all else what it said before.
+fn is_right(before: &Node, text: &str, expected: &HashMap<&str, Node>) -> bool {
+    let Ok(after) = parse(text) else {
+        return false;
+    };
     let servers = after.get(SERVERS).and_then(Node::table).unwrap_or_default();
-    let new = servers.iter().filter_map(|pair| {
-        let expected = expected.get(&*pair.key)?;
-        Some(*expected == pair.value)
-    });
-    let right: Vec<bool> = new.collect();
-    let is_right = right.len() == expected.len() && right.into_iter().all(|right| right);
-    let is_new = |name: &str| expected.contains_key(name);
-    let untouched = others_than(&after, is_new) == others_than(&before, is_new);
-    (is_right && untouched).then(|| (format!("{bom}{longer}"), results))
+    let mut right = 0;
+    for pair in servers {
+        if let Some(expected) = expected.get(&*pair.key) {
+            if *expected != pair.value {
+                return false;
+            }
+            right += 1;
+        }
+    }
+    let is_one = |name: &str| expected.contains_key(name);
+    right == expected.len() && others_than(&after, is_one) == others_than(before, is_one)
 }
 
 #[cfg(test)]
@@ -120,6 +197,20 @@ mod tests {
                 ..Stdio::default()
             }))),
             enabled: !server.ends_with("off"),
+        }
+    }
+
+    fn replacing(server: &str, how: &str) -> Edit {
+        let Edit::Add {
+            name, definition, ..
+        } = adding(how)
+        else {
+            panic!("it adds");
+        };
+        Edit::Replace {
+            name: ServerName::new(server).unwrap_or(name),
+            definition,
+            enabled: true,
         }
     }
 
@@ -171,6 +262,35 @@ mod tests {
             check(text, &edits);
             check(text, &edits[1..2]);
             check(text, &[]);
+        }
+    }
+
+    #[test]
+    fn what_is_replaced_together_is_what_is_replaced_one_by_one() {
+        let orders: [&[&str]; 4] = [
+            &["a", "b", "c", "d"],
+            &["d", "c", "b", "a", "none"],
+            &["b", "none", "b", "a", "d"],
+            &["c", "d"],
+        ];
+        let texts = [
+            "[servers.a]\ncommand = 'x'\n\n[servers.b]\ncommand = 'y'\n# c\n\n\n[servers.c]\nurl = 'z'\n[servers.d]\ncommand = 'w'\n",
+            "# top\r\n\r\n[servers.a]\r\ncommand = 'x'\r\n[servers.a.env]\r\nA = 'b'\r\n\r\n[settings]\r\nmouse = true\r\n\r\n[servers.b]\r\ncommand = 'y'\r\n\r\n[servers.c]\r\ncommand = 'z'\r\n\r\n[servers.d]\r\ncommand = 'w'\r\n\r\n",
+            "\u{feff}[servers.a]\ncommand = 'x'\n[servers.b]\ncommand = 'y'\n[servers.a.env]\nA = 'b'\n[servers.c]\n[servers.d]\n\n# end\n",
+            "[servers.a]\ncommand = 'x'\r\n\n[servers.b]\ncommand = 'y'\n\n[servers.c]\n[servers.d]\n[keys]\n",
+            "servers = { a = { command = 'x' }, b = {}, c = {}, d = {} }\n",
+            "[servers]\na.command = 'x'\nb = {}\n[servers.c]\n\n[servers.d]\n\n[[other]]\n",
+        ];
+        for (text, order) in texts
+            .iter()
+            .flat_map(|text| orders.map(|order| (text, order)))
+        {
+            let mut edits: Vec<Edit> = order.iter().map(|name| replacing(name, "new")).collect();
+            check(text, &edits);
+            edits.insert(1, adding("e"));
+            edits.push(replacing("e", "newer"));
+            edits.push(replacing("a", "new"));
+            check(text, &edits);
         }
     }
 }

@@ -39,30 +39,9 @@ pub(super) struct Container {
 impl Located<'_> {
     /// How the statement belongs to the server, if it does.
     pub(super) fn part(&self, statement: &Statement) -> Option<Part> {
-        let is_server = |path: &[&str]| matches!(path, [table, name, ..] if *table == SERVERS && *name == self.name);
-        match &statement.kind {
-            Kind::Blank | Kind::Comment | Kind::ArrayHeader | Kind::Pair(None, _) => None,
-            Kind::Header(key) => {
-                let path = names(key);
-                is_server(&path).then_some(if path.len() == 2 {
-                    Part::Header
-                } else {
-                    Part::SubHeader
-                })
-            }
-            Kind::Pair(Some(table), pair) => {
-                let mut path: Vec<&str> = table.iter().map(String::as_str).collect();
-                path.extend(names(&pair.key));
-                if !is_server(&path) {
-                    return None;
-                }
-                Some(match (table.len(), path.len()) {
-                    (2.., _) => Part::Body,
-                    (_, 2) => Part::Inline,
-                    (outer, _) => Part::Dotted(2 - outer),
-                })
-            }
-        }
+        owner(statement)
+            .filter(|(name, _)| *name == self.name)
+            .map(|(_, part)| part)
     }
 
     /// `servers = { ... }`, if that is how the servers are written.
@@ -91,6 +70,38 @@ impl Located<'_> {
     /// Whether the pair of the container is of the server.
     pub(super) fn owns(&self, pair: &Pair) -> bool {
         pair.key.first().is_some_and(|key| key.name == self.name)
+    }
+}
+
+/// The server that the statement belongs to, and how.
+pub(super) fn owner(statement: &Statement) -> Option<(&str, Part)> {
+    let server = |path: &[&str]| path.len() > 1 && path[0] == SERVERS;
+    match &statement.kind {
+        Kind::Blank | Kind::Comment | Kind::ArrayHeader | Kind::Pair(None, _) => None,
+        Kind::Header(key) => {
+            let path = names(key);
+            server(&path).then(|| {
+                let is_whole = path.len() == 2;
+                let part = if is_whole {
+                    Part::Header
+                } else {
+                    Part::SubHeader
+                };
+                (path[1], part)
+            })
+        }
+        Kind::Pair(Some(table), pair) => {
+            let mut path: Vec<&str> = table.iter().map(String::as_str).collect();
+            path.extend(names(&pair.key));
+            server(&path).then(|| {
+                let part = match (table.len(), path.len()) {
+                    (2.., _) => Part::Body,
+                    (_, 2) => Part::Inline,
+                    (outer, _) => Part::Dotted(2 - outer),
+                };
+                (path[1], part)
+            })
+        }
     }
 }
 

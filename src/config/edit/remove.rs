@@ -1,9 +1,10 @@
 //! Cuts a server out of a text, and pastes it back at its old place.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::lines::{Line, LineMap};
-use super::locate::{Container, Located, Part, names};
+use super::locate::{Container, Located, Part, names, owner};
 use super::scan::{Kind, Statement, behind_comma, statements};
 use super::toggle::line_end_of;
 
@@ -32,10 +33,8 @@ enum Anchor {
 impl Piece {
     /// Where another table can take its place, and the blank lines that were cut out with it.
     pub(super) fn table_place(&self) -> Option<(usize, &str)> {
-        let is_table = self.anchor == Anchor::Lines && self.text.trim_start().starts_with('[');
-        let gap = self.text.trim_end_matches(['\n', '\r']).len();
-        let gap = self.text[gap..].split_once('\n').map_or("", |(_, gap)| gap);
-        is_table.then_some((self.offset, gap))
+        let gap = gap_of(&self.text).filter(|_| self.anchor == Anchor::Lines)?;
+        Some((self.offset, gap))
     }
 }
 
@@ -67,13 +66,48 @@ pub(super) fn cut(located: &Located<'_>) -> Option<(String, Vec<Piece>)> {
 /// The lines of the server. A comment above a header stays: nothing says whose it is.
 fn line_cuts(located: &Located<'_>) -> Vec<(Range<usize>, Anchor)> {
     let all = located.statements;
+    let parts = all.iter().enumerate();
+    let parts = parts.filter_map(|(index, one)| Some((index, located.part(one)?)));
+    let cuts = cuts_of(all, parts).into_iter();
+    cuts.map(|cut| (cut, Anchor::Lines)).collect()
+}
+
+/// Where the tables of servers stand that could be replaced in place: one table each, in whole
+/// lines, and not the last of the text. With each the blank lines that were cut out with it.
+pub(super) fn tables<'a>(
+    text: &'a str,
+    all: &'a [Statement],
+) -> HashMap<&'a str, (Range<usize>, &'a str)> {
+    let mut parts: HashMap<&str, Vec<(usize, Part)>> = HashMap::new();
+    for (index, statement) in all.iter().enumerate() {
+        if let Some((name, part)) = owner(statement) {
+            parts.entry(name).or_default().push((index, part));
+        }
+    }
+    let tables = parts.into_iter().filter_map(|(name, parts)| {
+        let cuts = cuts_of(all, parts.into_iter());
+        let [cut] = &cuts[..] else { return None };
+        let gap = gap_of(&text[cut.clone()])?;
+        (cut.end < text.len()).then(|| (name, (cut.clone(), gap)))
+    });
+    tables.collect()
+}
+
+/// The blank lines behind a table that was cut out; `None` where it is no table.
+fn gap_of(cut: &str) -> Option<&str> {
+    let gap = cut.trim_end_matches(['\n', '\r']).len();
+    let gap = cut[gap..].split_once('\n').map_or("", |(_, gap)| gap);
+    cut.trim_start().starts_with('[').then_some(gap)
+}
+
+/// The lines of the statements of one server.
+fn cuts_of(all: &[Statement], parts: impl Iterator<Item = (usize, Part)>) -> Vec<Range<usize>> {
     let mut cuts: Vec<Range<usize>> = Vec::new();
-    let mut index = 0;
-    while index < all.len() {
-        let Some(part) = located.part(&all[index]) else {
-            index += 1;
+    let mut next = 0;
+    for (index, part) in parts {
+        if index < next {
             continue;
-        };
+        }
         let mut last = index;
         if matches!(part, Part::Header | Part::SubHeader) {
             let body = all.iter().enumerate().skip(index + 1);
@@ -84,7 +118,7 @@ fn line_cuts(located: &Located<'_>) -> Vec<(Range<usize>, Anchor)> {
         } else {
             cuts.push(all[index].lines.clone());
         }
-        index = last + 1;
+        next = last + 1;
     }
     // Blank lines between two tables of the server may be cut from both sides.
     cuts.dedup_by(|next, former| {
@@ -94,7 +128,7 @@ fn line_cuts(located: &Located<'_>) -> Vec<(Range<usize>, Anchor)> {
         }
         touches
     });
-    cuts.into_iter().map(|cut| (cut, Anchor::Lines)).collect()
+    cuts
 }
 
 fn is_header(statement: &Statement) -> bool {

@@ -75,9 +75,14 @@ fn append_table(text: &mut String, key: &str, server: &Value) {
 
 /// The text with the table at a place between two lines.
 pub(super) fn inserted(text: &str, at: usize, gap: &str, name: &str, server: &Value) -> String {
-    let key = toml_edit::Key::new(name).display_repr().into_owned();
-    let table = table(&key, server, line_end_of(text));
+    let table = of(text, name, server);
     replaced(text, &(at..at), &format!("{table}{gap}"))
+}
+
+/// The lines of a server's table, with line ends as in the text.
+pub(super) fn of(text: &str, name: &str, server: &Value) -> String {
+    let key = toml_edit::Key::new(name).display_repr().into_owned();
+    table(&key, server, line_end_of(text))
 }
 
 /// The lines of a server's table.
