@@ -1,13 +1,46 @@
-//! Takes cursors and secrets out of the text of a message, for people.
+//! Takes cursors and secrets out of the text of a message, for people, and knows what else than
+//! the values of `env` and `headers` is secret.
 //!
 //! The text is gone through token by token, so that one that was cut off is masked too.
 
 use super::cursors::hide;
-use crate::config::secret::is_secret_name;
+use crate::config::secret::{is_secret_name, literal_in_argument, literal_in_url};
 use crate::domain::server::Mask;
+use crate::domain::{Secret, ServerConfig, TransportConfig};
 
 /// What stands in place of a value.
 const STARS: &str = "\"***\"";
+
+/// The mask of a definition: of its own secrets, of those that it writes out in its arguments or
+/// its URL, and of those among our variables that its child gets too.
+#[must_use]
+pub fn mask_of(config: &ServerConfig, ours: impl Iterator<Item = (String, String)>) -> Mask {
+    let mask = Mask::new(config.secrets());
+    let add = |text: &str| mask.add(&Secret::new(text));
+    match &config.transport {
+        TransportConfig::Http(http) => {
+            if let Some(range) = literal_in_url(&http.url) {
+                add(&http.url[range]);
+            }
+        }
+        TransportConfig::Stdio(stdio) => {
+            let mut before = None;
+            for argument in &stdio.args {
+                if let Some(range) = literal_in_argument(before, argument) {
+                    add(&argument[range]);
+                }
+                before = Some(&**argument);
+            }
+            let is_passed = |name: &String| stdio.inherit_env || stdio.pass_env.contains(name);
+            for (name, value) in ours {
+                if is_passed(&name) && is_secret_name(&name) {
+                    add(&value);
+                }
+            }
+        }
+    }
+    mask
+}
 
 /// The text without the values of `cursor` and `nextCursor`, of what has the name of a secret, and
 /// of secrets that are known; and without the cursors, where a value quotes one.
@@ -102,7 +135,7 @@ fn without_secrets(token: &str, mask: &Mask) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Secret;
+    use crate::domain::{HttpConfig, HttpFlavour, ProtocolChoice, ServerName, StdioConfig};
 
     fn check(text: &str, expected: &str) {
         let mask = Mask::new(&[Secret::new("hunter-two-22"), Secret::new("with\"quote")]);
@@ -135,6 +168,56 @@ mod tests {
             r#"{"data":"at *** of c-77"}"#,
         );
         check(r#"{"c-7":1,"data":"c-"#, r#"{"c-7":1,"data":"***"#);
+    }
+
+    #[test]
+    fn what_a_server_is_given_by_other_ways_is_masked_too() {
+        let stdio = |change: &dyn Fn(&mut StdioConfig)| {
+            let mut stdio = StdioConfig::default();
+            change(&mut stdio);
+            TransportConfig::Stdio(stdio)
+        };
+        let args = |args: &[&str]| args.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let check = |transport: TransportConfig, expected: &str| {
+            let config = ServerConfig {
+                name: ServerName::new("x").unwrap(),
+                transport,
+                protocol: ProtocolChoice::Auto,
+                connect_timeout: None,
+                request_timeout: None,
+                traversal_timeout: None,
+            };
+            let ours = [("A_TOKEN", "hunter-one-11"), ("EDITOR", "hunter-editor")];
+            let ours = ours.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            let text = "hunter-one-11 hunter-editor hunter-arg-33".to_owned();
+            let mask = mask_of(&config, ours.into_iter());
+            assert_eq!(mask.apply(text), expected, "{config:?}");
+        };
+        let plain = "hunter-one-11 hunter-editor hunter-arg-33";
+        check(stdio(&|_| {}), plain);
+        let passed = "*** hunter-editor hunter-arg-33";
+        check(
+            stdio(&|it| it.pass_env = args(&["A_TOKEN", "EDITOR"])),
+            passed,
+        );
+        check(stdio(&|it| it.inherit_env = true), passed);
+        let argument = "hunter-one-11 hunter-editor ***";
+        check(
+            stdio(&|it| it.args = args(&["--api-key", "hunter-arg-33", "--name", "hunter-editor"])),
+            argument,
+        );
+        check(
+            stdio(&|it| it.args = args(&["--token=hunter-arg-33"])),
+            argument,
+        );
+        let http = HttpConfig {
+            url: "https://a.example/mcp?api_key=hunter-arg-33".to_owned(),
+            headers: Vec::new(),
+            headers_command: Vec::new(),
+            flavour: HttpFlavour::Auto,
+            oauth: None,
+        };
+        check(TransportConfig::Http(http), argument);
     }
 
     #[test]

@@ -32,9 +32,9 @@ use super::waiting::Waiter;
 use crate::app::definition::Definition;
 use crate::app::engine::{EngineOptions, Face};
 use crate::domain::backoff::{Backoff, STABLE_AFTER};
-use crate::domain::server::Mask;
 use crate::domain::{Epoch, EventKind, Failure, FailureKind, Generation, RefreshReport};
 use crate::mcp::auth::TokenStore;
+use crate::mcp::masking::mask_of;
 use crate::mcp::negotiate::Era;
 use crate::mcp::process::{Ladder, Launch};
 use crate::mcp::{ConnectOptions, LineRing};
@@ -413,7 +413,11 @@ impl ClientActor {
             }
         };
         self.epoch = self.epoch.next();
-        let mask = Mask::new(config.secrets());
+        let ours = std::env::vars_os();
+        let ours = ours.filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        let mask = mask_of(&config, ours);
         self.lines.set_mask(mask.clone());
         let connecting = Connecting {
             epoch: self.epoch,

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::fake::{Action, Reply, Script};
 use crate::support::launch::http_server;
-use crate::support::program::{Home, remote};
+use crate::support::program::{Home, remote, table};
 
 const TOKEN: &str = "hunter2-in-the-environment";
 const HEADER: &str = "hunter2-in-a-header";
@@ -119,6 +119,24 @@ fn secrets_of_the_definition_are_in_no_message_about_it() {
     check(&["list", "--config", "c.toml"]);
     check(&["list", "--header", HEADER, "--url", "http://127.0.0.1:1"]);
     check(&["list", "--env", &format!("={TOKEN}"), "--", "sh"]);
+}
+
+#[test]
+fn a_variable_of_ours_that_a_server_gets_is_masked_as_its_own_are() {
+    let home = Home::new();
+    let script = "echo \"token $MY_TOKEN, key $3\" >&2; exit 3";
+    let table = table(
+        "x",
+        &["sh", "-c", script, "sh", "run", "--key", HEADER].map(str::to_owned),
+    );
+    for passed in ["pass_env = ['MY_TOKEN']\n", "inherit_env = true\n"] {
+        home.configure(&[&table, passed]);
+        let mut command = home.program(&["list"]);
+        command.env("MY_TOKEN", TOKEN);
+        let ran = home.finish(command);
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+        assert!(ran.stdout.contains("token ***, key ***"), "{ran:?}");
+    }
 }
 
 #[test]
