@@ -320,4 +320,34 @@ mod tests {
         mask.clone().add(&Secret::new("later-token"));
         check("later-token", "***");
     }
+
+    #[test]
+    fn a_mask_hides_what_was_cut_off_within_a_secret() {
+        let mask = Mask::new(&[Secret::new("hunter-two-22"), Secret::new("twelve-letters")]);
+        let check = |text: &str, expected: &str| {
+            assert_eq!(mask.apply_to_beginning(text.into()), expected);
+        };
+        check("key hunter-tw", "key ***");
+        check("key tw", "key ***");
+        check("key hunter-x", "key hunter-x");
+        check("", "");
+        let padding = "x".repeat(text::MAX_CHARS - 6);
+        let cut = format!("{padding}hunter");
+        assert_eq!(mask.apply(cut), format!("{padding}***"));
+        let short = "x hunter".to_owned();
+        assert_eq!(mask.apply(short.clone()), short);
+    }
+
+    #[test]
+    fn a_text_is_cut_before_a_secret_and_never_within_one() {
+        let mask = Mask::new(&[Secret::new("hunter two"), Secret::new("another-one")]);
+        let check = |text: &str, at: usize, expected: usize| {
+            assert_eq!(mask.before(text.as_bytes(), at), expected, "{text} {at}");
+        };
+        check("a hunter two b", 9, 2);
+        check("a hunter two b", 2, 2);
+        check("a hunter two b", 12, 12);
+        check("a hunter t", 9, 2);
+        check("a hunter x", 9, 9);
+    }
 }

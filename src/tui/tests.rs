@@ -510,6 +510,32 @@ fn stderr_is_asked_for_while_its_tab_is_open() {
 }
 
 #[test]
+fn a_line_that_grows_stays_at_its_place() {
+    let state = make::with_events(vec![make::failed()]);
+    let mut deck = Deck::new(USUAL, state);
+    deck.press("7");
+    let line = |number, change, text: &str| StderrLine {
+        number,
+        change,
+        kind: LineKind::Stderr,
+        text: text.into(),
+    };
+    let told = |deck: &mut Deck, lines: Vec<StderrLine>| {
+        deck.act(Action::Lines(make::name("sqlite"), lines));
+        let texts = deck.model.logs.stderr().iter();
+        let texts: Vec<String> = texts.map(|line| line.text.to_string()).collect();
+        (texts.join(" "), deck.model.logs.last_change())
+    };
+    let first = vec![line(1, 1, "Pass"), line(2, 2, "log")];
+    assert_eq!(told(&mut deck, first), ("Pass log".to_owned(), 2));
+    let more = vec![line(1, 4, "Password:"), line(3, 3, "x")];
+    assert_eq!(told(&mut deck, more), ("Password: log x".to_owned(), 4));
+    // Another client of the name begins anew.
+    let anew = vec![line(1, 1, "other")];
+    assert_eq!(told(&mut deck, anew), ("other".to_owned(), 1));
+}
+
+#[test]
 fn the_mouse_selects_and_scrolls_what_it_points_at() {
     let mut deck = deck();
     let areas = deck.model.areas().unwrap();
