@@ -303,9 +303,10 @@ impl Signals {
         })
     }
 
-    /// The next one.
+    /// The next one; what ends the deck goes before the rest.
     pub async fn next(&mut self) -> Input {
         tokio::select! {
+            biased;
             _ = self.hang_up.recv() => Input::End(Ending::HungUp),
             _ = self.interrupt.recv() => Input::End(Ending::Interrupted),
             // Ctrl-\ on a terminal whose keys are not ours.

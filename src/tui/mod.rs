@@ -34,6 +34,7 @@ pub mod mouse;
 pub mod offer;
 pub mod open;
 pub mod outline;
+pub mod pen;
 pub mod question;
 pub mod reader;
 pub mod rows;
@@ -146,6 +147,7 @@ pub async fn run(manager: Manager, options: DeckOptions) -> Result<Ending, DeckE
         keymap,
         theme,
         screen,
+        is_stale: false,
         manager,
         jobs: JoinSet::new(),
         asked: HashMap::new(),
@@ -170,6 +172,8 @@ struct Deck {
     keymap: Keymap,
     theme: Theme,
     screen: Screen,
+    /// Whether the screen shows less than there is, because the terminal still reads.
+    is_stale: bool,
     manager: Manager,
     /// What was asked of the engine and the files, each with what there is to tell afterwards.
     jobs: JoinSet<Option<Action>>,
@@ -185,7 +189,8 @@ type Step = Result<Option<Ending>, DeckError>;
 
 impl Deck {
     /// Waits for what happens next, until something ends the deck. A key's effect is drawn at
-    /// once; snapshots are drawn at most every [`FRAME`], and not looked at in between.
+    /// once; snapshots are drawn at most every [`FRAME`], and not looked at in between. What the
+    /// terminal is too slow for is left out.
     async fn listen(
         &mut self,
         states: &mut watch::Receiver<Arc<AppState>>,
@@ -203,11 +208,18 @@ impl Deck {
             let ended = tokio::select! {
                 biased;
                 input = signals.next() => self.take(input)?,
+                written = self.screen.written() => {
+                    written?;
+                    if !self.is_stale {
+                        continue;
+                    }
+                    None
+                }
                 input = keys.next() => match input {
                     Some(input) => self.take_all(input, &mut keys)?,
                     None => Some(Ending::HungUp),
                 },
-                () = sleep_until(wake) => None,
+                () = sleep_until(wake), if !self.is_stale => None,
                 Some(done) = self.jobs.join_next(), if !self.jobs.is_empty() => {
                     match done.ok().flatten() {
                         Some(action) => self.act(action)?,
@@ -349,8 +361,8 @@ impl Deck {
                 self.screen.suspend()?;
                 return self.take(Input::Resized);
             }
-            Effect::Mouse(on) => self.screen.set_mouse(on)?,
-            Effect::Copy(text) => self.screen.copy(&text)?,
+            Effect::Mouse(on) => self.screen.set_mouse(on),
+            Effect::Copy(text) => self.screen.copy(text),
             Effect::AskRemoval(name) => {
                 let place = manager.place(&name);
                 return self.act(Action::Place(name, place));
@@ -411,6 +423,10 @@ impl Deck {
     }
 
     fn draw(&mut self) -> io::Result<()> {
+        self.is_stale = !self.screen.is_ready();
+        if self.is_stale {
+            return Ok(());
+        }
         let view = ViewModel::new(&self.model, &self.state, clock(), &self.theme, &self.keymap);
         self.screen.draw(|frame| view::render(frame, &view))
     }

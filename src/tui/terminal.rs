@@ -1,11 +1,12 @@
 //! The terminal: taken over at the start, and given back however the deck ends.
 
-use std::io::{self, BufWriter, Stdout, Write as _};
-use std::mem::ManuallyDrop;
+use std::future;
+use std::io::{self, Write as _};
+use std::mem;
 use std::panic;
-use std::sync::Once;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::terminal::{
@@ -17,18 +18,60 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-/// Room for a whole frame, so that it is written at once.
-const FRAME_BYTES: usize = 64 * 1_024;
+use super::pen::Pen;
 
-/// Whether the terminal is ours at the moment: the panic hook and the end must give it back.
-static TAKEN: AtomicBool = AtomicBool::new(false);
+/// How long the terminal may take to read the last bytes when it is given back. One that does not
+/// read must not keep the end of the deck.
+const LAST_BYTES: Duration = Duration::from_secs(1);
+
+/// What the terminal is written with while it is ours: the panic hook and the end must give it
+/// back.
+static TAKEN: Mutex<Option<Pen>> = Mutex::new(None);
 
 /// The terminal while the deck has it. Dropping it gives it back.
 #[derive(Debug)]
 pub struct Screen {
-    /// Never dropped: it would complain on a terminal that is gone, and panic at that.
-    terminal: ManuallyDrop<Terminal<CrosstermBackend<BufWriter<Stdout>>>>,
-    mouse: bool,
+    terminal: Terminal<CrosstermBackend<Sheet>>,
+    pen: Pen,
+    /// Whether a frame was drawn of which nobody knows yet that it is written.
+    is_awaited: bool,
+    mouse: Mouse,
+    /// What the next frame puts on the clipboard.
+    copied: Option<String>,
+}
+
+/// Whether the mouse is to be listened to, and whether it is.
+#[derive(Debug)]
+struct Mouse {
+    wanted: bool,
+    on: bool,
+}
+
+/// Collects what belongs together, a frame say, so that it is written at once.
+#[derive(Debug)]
+struct Sheet {
+    bytes: Vec<u8>,
+    pen: Pen,
+}
+
+impl Sheet {
+    const fn of(pen: Pen) -> Self {
+        let bytes = Vec::new();
+        Self { bytes, pen }
+    }
+}
+
+impl io::Write for Sheet {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    /// Gives it to the pen, and waits for nothing.
+    fn flush(&mut self) -> io::Result<()> {
+        self.pen.write(&mem::take(&mut self.bytes));
+        Ok(())
+    }
 }
 
 impl Screen {
@@ -39,12 +82,19 @@ impl Screen {
     /// What the terminal answers where it cannot be taken over; it is given back then.
     pub fn enter(mouse: bool) -> io::Result<Self> {
         install_panic_hook();
-        take(mouse).inspect_err(|_| restore())?;
-        let writer = BufWriter::with_capacity(FRAME_BYTES, io::stdout());
-        let terminal = Terminal::new(CrosstermBackend::new(writer)).inspect_err(|_| restore())?;
+        let pen = Pen::start(io::stdout())?;
+        take(&pen, mouse).inspect_err(|_| restore())?;
+        let backend = CrosstermBackend::new(Sheet::of(pen.clone()));
+        let terminal = Terminal::new(backend).inspect_err(|_| restore())?;
         Ok(Self {
-            terminal: ManuallyDrop::new(terminal),
-            mouse,
+            terminal,
+            pen,
+            is_awaited: false,
+            mouse: Mouse {
+                wanted: mouse,
+                on: mouse,
+            },
+            copied: None,
         })
     }
 
@@ -58,38 +108,57 @@ impl Screen {
         Ok((size.width, size.height))
     }
 
-    /// Draws a frame. Terminals that can show it at once.
+    /// Draws a frame, with what was asked for since the last one; nothing waits until it is written.
+    /// Terminals that can show it at once.
     ///
     /// # Errors
     ///
-    /// What the terminal answers where it cannot be written to.
+    /// What the terminal answers where it cannot be drawn on.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        let sheet = self.terminal.backend_mut();
+        if let Some(text) = self.copied.take() {
+            write!(sheet, "\x1b]52;c;{}\x07", base64(text.as_bytes()))?;
+        }
+        queue!(sheet, BeginSynchronizedUpdate)?;
         self.terminal.draw(render)?;
-        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
+        let sheet = self.terminal.backend_mut();
+        queue!(sheet, EndSynchronizedUpdate)?;
+        if self.mouse.on != self.mouse.wanted {
+            self.mouse.on = self.mouse.wanted;
+            listen_to_mouse(sheet, self.mouse.on)?;
+        }
+        self.is_awaited = true;
+        io::Write::flush(sheet)
     }
 
-    /// Listens to the mouse, or stops listening.
+    /// Whether the last frame is known to be written: another one would only wait behind it.
+    #[must_use]
+    pub const fn is_ready(&self) -> bool {
+        !self.is_awaited
+    }
+
+    /// Returns when the last frame is written, once.
     ///
     /// # Errors
     ///
     /// What the terminal answers where it cannot be written to.
-    pub fn set_mouse(&mut self, on: bool) -> io::Result<()> {
-        self.mouse = on;
-        let writer = self.terminal.backend_mut();
-        listen_to_mouse(writer, on)?;
-        io::Write::flush(writer)
+    pub async fn written(&mut self) -> io::Result<()> {
+        if !self.is_awaited {
+            return future::pending().await;
+        }
+        let written = self.pen.done().await;
+        self.is_awaited = false;
+        written
     }
 
-    /// Puts a text on the clipboard, where the terminal allows it (OSC 52).
-    ///
-    /// # Errors
-    ///
-    /// What the terminal answers where it cannot be written to.
-    pub fn copy(&mut self, text: &str) -> io::Result<()> {
-        let writer = self.terminal.backend_mut();
-        write!(writer, "\x1b]52;c;{}\x07", base64(text.as_bytes()))?;
-        io::Write::flush(writer)
+    /// Listens to the mouse, or stops listening, from the next frame on.
+    pub const fn set_mouse(&mut self, on: bool) {
+        self.mouse.wanted = on;
+    }
+
+    /// Puts a text on the clipboard, where the terminal allows it (OSC 52), with the next frame.
+    pub fn copy(&mut self, text: String) {
+        self.copied = Some(text);
     }
 
     /// Takes the terminal over again after a stop, and makes the next frame a whole one. Nothing
@@ -101,7 +170,8 @@ impl Screen {
     pub fn resume(&mut self) -> io::Result<()> {
         // The shell may have set the modes back, which crossterm does not notice.
         disable_raw_mode()?;
-        take(self.mouse)?;
+        take(&self.pen, self.mouse.wanted)?;
+        self.mouse.on = self.mouse.wanted;
         let (columns, rows) = self.size()?;
         self.terminal.resize(Rect::new(0, 0, columns, rows))
     }
@@ -192,20 +262,24 @@ fn stop() -> io::Result<()> {
     Ok(())
 }
 
-fn take(mouse: bool) -> io::Result<()> {
-    TAKEN.store(true, Ordering::SeqCst);
+fn take(pen: &Pen, mouse: bool) -> io::Result<()> {
+    *taken() = Some(pen.clone());
     enable_raw_mode()?;
-    let mut out = io::stdout();
+    let mut sheet = Sheet::of(pen.clone());
     queue!(
-        out,
+        sheet,
         EnterAlternateScreen,
         EnableBracketedPaste,
         cursor::Hide
     )?;
     if mouse {
-        listen_to_mouse(&mut out, true)?;
+        listen_to_mouse(&mut sheet, true)?;
     }
-    out.flush()
+    sheet.flush()
+}
+
+fn taken() -> MutexGuard<'static, Option<Pen>> {
+    TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Asks for presses and the wheel, in SGR reports. crossterm would ask for every motion too, and
@@ -230,8 +304,10 @@ fn listen_to_mouse(out: &mut impl io::Write, on: bool) -> io::Result<()> {
 /// connection that was lost.
 #[must_use]
 pub fn is_gone(error: &io::Error) -> bool {
+    // It hung up, or there is none to open any more.
     const EIO: i32 = 5;
-    cfg!(unix) && error.raw_os_error() == Some(EIO)
+    const ENXIO: i32 = 6;
+    cfg!(unix) && matches!(error.raw_os_error(), Some(EIO | ENXIO))
         || matches!(
             error.kind(),
             io::ErrorKind::BrokenPipe | io::ErrorKind::NotConnected
@@ -241,18 +317,19 @@ pub fn is_gone(error: &io::Error) -> bool {
 /// Gives the terminal back, once. There is nobody left to tell of an error: the terminal may be
 /// gone.
 fn restore() {
-    if !TAKEN.swap(false, Ordering::SeqCst) {
+    let Some(pen) = taken().take() else {
         return;
-    }
-    let mut out = io::stdout();
-    let _ = listen_to_mouse(&mut out, false);
+    };
+    let mut sheet = Sheet::of(pen.clone());
+    let _ = listen_to_mouse(&mut sheet, false);
     let _ = execute!(
-        out,
+        sheet,
         EndSynchronizedUpdate,
         DisableBracketedPaste,
         LeaveAlternateScreen,
         cursor::Show
     );
+    pen.wait(LAST_BYTES);
     let _ = disable_raw_mode();
 }
 
@@ -264,7 +341,7 @@ fn install_panic_hook() {
         let deck: ThreadId = thread::current().id();
         let former = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
-            if thread::current().id() == deck || !TAKEN.load(Ordering::SeqCst) {
+            if thread::current().id() == deck || taken().is_none() {
                 restore();
                 former(panic);
             } else {

@@ -266,6 +266,19 @@ impl Terminal {
         );
     }
 
+    /// The terminal takes nothing more, as after a Ctrl-S that is not ours.
+    #[cfg(target_os = "linux")]
+    fn stops_reading(&self) {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let mut options = std::fs::OpenOptions::new();
+        options.read(true).write(true);
+        // It shall not become our own terminal.
+        let no_terminal = rustix::fs::OFlags::NOCTTY.bits();
+        options.custom_flags(no_terminal.try_into().unwrap());
+        let terminal = options.open(self.master.tty_name().unwrap()).unwrap();
+        rustix::termios::tcflow(terminal, rustix::termios::Action::OOff).unwrap();
+    }
+
     fn signal(&self, name: &str) {
         let process = self.child.process_id().unwrap().to_string();
         let sent = std::process::Command::new("kill")
@@ -514,6 +527,34 @@ fn signals_end_it_with_their_code_and_a_sane_terminal() {
         deck.assert_sane();
         home.assert_nothing_left();
     }
+}
+
+/// A terminal that does not read keeps the deck from neither keys nor signals.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_that_does_not_read_keeps_nobody() {
+    fn check(code: u32, end: impl Fn(&mut Terminal)) {
+        let home = home();
+        let mut deck = Terminal::deck(&home, &[]);
+        deck.line_with(&["notes", "connected"]);
+        deck.stops_reading();
+        let asked = home.asked("notes").len();
+        // What is drawn first does not get through; the keys behind it are obeyed all the same.
+        deck.press("j");
+        deck.press("kr");
+        until("the server is asked again", || {
+            home.asked("notes").len() > asked
+        });
+        end(&mut deck);
+        assert_eq!(deck.code(), code);
+        deck.assert_cooked();
+        home.assert_nothing_left();
+    }
+    check(143, |deck| deck.signal("TERM"));
+    check(130, |deck| deck.signal("INT"));
+    check(129, |deck| deck.signal("HUP"));
+    check(0, |deck| deck.press("q"));
+    check(0, |deck| deck.press("\x03"));
 }
 
 /// A terminal that is closed ends the deck, and one that is killed leaves no child.
