@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 
+use futures::FutureExt as _;
 use mcpdeck::app::config_store::{LoadRequest, load_theme};
+use mcpdeck::app::signal::Signals;
 use mcpdeck::app::{Definition, EngineOptions, EngineThread, Face, Following, Ladder, Manager};
 use mcpdeck::cli::{self, Args, Exit};
 use mcpdeck::config::{ConfigProblem, Keys, ProblemKind};
@@ -82,9 +84,16 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         if !prepared.adhoc {
             tokio::spawn(manager.follow(following));
         }
-        tui::run(manager, options).await
+        let mut signals = Signals::listen()?;
+        let ended = tui::run(manager, options).await;
+        if matches!(ended, Ok(Ending::Interrupted)) {
+            // That one is obeyed already.
+            signals.interrupt().now_or_never();
+        }
+        // Ctrl-C is a signal now that the terminal is given back.
+        engine.stop(Ladder::PATIENT, signals.interrupt()).await;
+        ended
     });
-    engine.stop(Ladder::PATIENT);
     runtime.shutdown_background();
     match ended {
         Ok(Ending::Quit) => Ok(Exit::Success),

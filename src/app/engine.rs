@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
 
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{Notify, broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use super::client::ClientHandle;
@@ -144,10 +144,14 @@ fn prepare(
 }
 
 /// An engine on a thread of its own, for a face that draws on this one. Children die with the
-/// thread that spawned them, so it lives until [`EngineThread::stop`].
+/// thread that spawned them, so it lives until [`EngineThread::stop`] has returned.
 #[derive(Debug)]
 pub struct EngineThread {
     handle: EngineHandle,
+    /// Tells the thread to wait for nobody.
+    abandoned: Arc<Notify>,
+    /// Its other half is dropped when the engine has ended.
+    ended: oneshot::Receiver<()>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
@@ -163,15 +167,26 @@ impl EngineThread {
             .build()?;
         let launcher = Arc::new(children(&options));
         let (handle, supervisor) = prepare(options, servers, launcher);
+        let abandoned = Arc::new(Notify::new());
+        let is_abandoned = Arc::clone(&abandoned);
+        let (lives, ended) = oneshot::channel::<()>();
         let thread = thread::Builder::new()
             .name("engine".to_owned())
             .spawn(move || {
-                runtime.block_on(supervisor.run());
+                runtime.block_on(async {
+                    tokio::select! {
+                        () = supervisor.run() => {}
+                        () = is_abandoned.notified() => {}
+                    }
+                });
+                drop(lives);
                 // A write to a config file that hangs must not keep us.
                 runtime.shutdown_timeout(std::time::Duration::from_millis(200));
             })?;
         Ok(Self {
             handle,
+            abandoned,
+            ended,
             thread: Some(thread),
         })
     }
@@ -182,17 +197,22 @@ impl EngineThread {
         self.handle.clone()
     }
 
-    /// Closes all servers at once and waits until every child is reaped.
-    pub fn stop(mut self, ladder: Ladder) {
-        self.end(ladder);
+    /// Closes all servers at once and waits until every child is reaped. Where somebody is in a
+    /// hurry meanwhile, the children are killed.
+    pub async fn stop(mut self, ladder: Ladder, hurry: impl Future) {
+        self.handle.shutdown(ladder).await;
+        tokio::select! {
+            _ = &mut self.ended => {}
+            _ = hurry => self.abandoned.notify_one(),
+        }
+        self.join();
     }
 
-    fn end(&mut self, ladder: Ladder) {
-        if let Some(thread) = self.thread.take() {
-            self.handle.end(ladder);
-            if thread.join().is_err() {
-                tracing::error!("the engine's thread did not end well");
-            }
+    fn join(&mut self) {
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the engine's thread did not end well");
         }
     }
 }
@@ -200,7 +220,10 @@ impl EngineThread {
 impl Drop for EngineThread {
     /// A face that panics leaves no server behind.
     fn drop(&mut self) {
-        self.end(Ladder::BRISK);
+        if self.thread.is_some() {
+            self.handle.end(Ladder::BRISK);
+            self.join();
+        }
     }
 }
 
@@ -256,7 +279,7 @@ impl EngineHandle {
         answer.await.ok().flatten()
     }
 
-    /// Returns when the engine has ended.
+    /// Returns when the engine ends: it takes no more commands.
     pub async fn ended(&self) {
         self.commands.closed().await;
     }
@@ -313,7 +336,7 @@ impl EngineHandle {
         answer.await.ok()
     }
 
-    /// Closes all servers and ends the engine; returns when it has ended.
+    /// Closes all servers and ends the engine; returns when it takes no more commands.
     pub async fn shutdown(&self, ladder: Ladder) {
         self.tell(Command::Shutdown(ladder)).await;
         self.commands.closed().await;

@@ -45,6 +45,8 @@ pub struct Manager {
     engine: EngineHandle,
     files: Arc<Files>,
     removals: Arc<Mutex<Vec<Removal>>>,
+    /// Held while the files are changed: one change after the other, in the order of the keys.
+    turn: Arc<tokio::sync::Mutex<()>>,
     /// The definition that a person was asked about last.
     asked: Arc<Mutex<Option<Definition>>>,
 }
@@ -79,6 +81,7 @@ impl Manager {
                 latest: watch::Sender::new(Arc::new(loaded.clone())),
             }),
             removals: Arc::default(),
+            turn: Arc::default(),
             asked: Arc::default(),
         }
     }
@@ -143,6 +146,7 @@ impl Manager {
     /// Switches the server on or off, and writes it.
     pub async fn set_enabled(&self, name: ServerName, enabled: bool) -> Option<Told> {
         self.engine.set_enabled(&name, enabled).await;
+        let _turn = self.turn.lock().await;
         let word = if enabled { "enabled" } else { "disabled" };
         let Some(origin) = self.origin(&name) else {
             return Some(good(format!("{word} {name} for this run")));
@@ -175,6 +179,7 @@ impl Manager {
 
     /// Removes the server, from its file too.
     pub async fn remove(&self, name: ServerName) -> Option<Told> {
+        let _turn = self.turn.lock().await;
         let (index, definition) = self.engine.remove(&name).await?;
         let origin = definition.origin.clone();
         let mut cut = None;
@@ -210,6 +215,7 @@ impl Manager {
 
     /// Takes the last removal back, at its old place.
     pub async fn undo(&self) -> Option<Told> {
+        let _turn = self.turn.lock().await;
         let Some(removal) = self.removals().pop() else {
             return Some(bad("nothing to undo".to_owned()));
         };

@@ -57,6 +57,16 @@ impl Signals {
         })
     }
 
+    /// Waits for an interrupt, whatever else comes; forever where the system does not tell.
+    pub async fn interrupt(&mut self) {
+        while let Ok(signal) = self.next().await {
+            if signal == Signal::Interrupt {
+                return;
+            }
+        }
+        std::future::pending::<()>().await;
+    }
+
     /// Waits for Ctrl-C.
     ///
     /// # Errors

@@ -85,6 +85,9 @@ pub use self::terminal::is_gone;
 /// The least time between two frames that no key asked for.
 const FRAME: Duration = Duration::from_millis(33);
 
+/// How long what a person has changed may take to be written when the deck ends.
+const LAST_CHANGES: Duration = Duration::from_secs(1);
+
 /// What the deck is started with.
 #[derive(Debug)]
 pub struct DeckOptions {
@@ -160,8 +163,11 @@ pub async fn run(manager: Manager, options: DeckOptions) -> Result<Ending, DeckE
     }
     deck.draw()?;
     // What is not needed for the first frame comes after it.
-    deck.listen(&mut states, Keys::read()?, Signals::new()?)
-        .await
+    let ended = deck
+        .listen(&mut states, Keys::read()?, Signals::new()?)
+        .await;
+    deck.leave().await;
+    ended
 }
 
 /// The deck while it runs.
@@ -251,6 +257,24 @@ impl Deck {
             dirty = false;
             self.draw()?;
             drawn = Instant::now();
+        }
+    }
+
+    /// Gives the terminal back, and waits a moment for what is being written to files.
+    async fn leave(self) {
+        let Self {
+            screen,
+            asked,
+            mut jobs,
+            ..
+        } = self;
+        drop(screen);
+        for job in asked.values() {
+            job.abort();
+        }
+        let all = async { while jobs.join_next().await.is_some() {} };
+        if time::timeout(LAST_CHANGES, all).await.is_err() {
+            tracing::warn!("a file was still being written at the end");
         }
     }
 

@@ -7,6 +7,8 @@ mod add;
 mod changes;
 #[cfg(unix)]
 mod edit;
+#[cfg(unix)]
+mod ending;
 mod forms;
 mod import;
 mod log_in;
@@ -259,11 +261,14 @@ impl Terminal {
 
     /// Checks that lines are edited and echoed by the terminal, as before.
     fn assert_cooked(&self) {
+        assert!(self.is_cooked());
+    }
+
+    fn is_cooked(&self) -> bool {
         let modes = format!("{:?}", self.master.get_termios().unwrap().local_flags);
-        assert!(
-            modes.contains("ICANON") && modes.contains("ECHO"),
-            "{modes}"
-        );
+        ["ICANON", "ECHO", "ISIG"]
+            .iter()
+            .all(|mode| modes.contains(mode))
     }
 
     /// The terminal takes nothing more, as after a Ctrl-S that is not ours.
