@@ -19,6 +19,7 @@ use mcpdeck::domain::{
 };
 use mcpdeck::mcp::decode::{self, Accumulator, Decode};
 use mcpdeck::mcp::{LineRing, Signals};
+use mcpdeck::tui::aside::Wanted;
 use mcpdeck::tui::find::Query;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::runtime::Runtime;
@@ -226,5 +227,5 @@ fn frame_of_100_servers_and_10_000_rows(bencher: Bencher) {
 #[divan::bench(sample_count = 10, args = ["res-77", "nothing has this", "res 9 x"])]
 fn find_in_1_000_000_items(bencher: Bencher, needle: &str) {
     let state = many_servers(100).unwrap_or_else(|error| unreachable!("{error:#}"));
-    bencher.bench_local(|| Query::new(needle, &state.servers).run());
+    bencher.bench_local(|| Query::new(needle, &state.servers).run(&Wanted::default()));
 }

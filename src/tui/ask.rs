@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::aside::{Aside, Wanted};
 use super::document::Document;
 use super::find;
 use super::import;
@@ -102,28 +103,32 @@ const PATIENCE: Duration = Duration::from_hours(1);
 const PAUSE: Duration = Duration::from_millis(120);
 
 /// Finds the answer. Dropping the future cancels what was asked of a server.
-pub async fn answer(ask: Ask, manager: Manager) -> Answer {
+pub async fn answer(ask: Ask, manager: Manager, aside: Aside) -> Answer {
     let engine = manager.engine().clone();
     match ask {
         Ask::Add(server) => Answer::Added(manager.add(*server).await),
-        Ask::Read(server, source) => Answer::Read(read(&engine, &server, source).await),
+        Ask::Read(server, source) => Answer::Read(read(&engine, &aside, &server, source).await),
         Ask::Complete(server, argument) => {
             // What is typed meanwhile makes this future be dropped, and another one take its place.
             tokio::time::sleep(PAUSE).await;
             Answer::Completed(complete(&engine, &server, argument).await)
         }
         Ask::Search(document, part, needle) => {
-            let found = aside(move || search::find(&document, part, &needle)).await;
-            Answer::Found(found.unwrap_or_default())
+            let find = move |wanted: &Wanted| search::find(&document, part, &needle, wanted);
+            Answer::Found(aside.run(find).await.unwrap_or_default())
         }
-        Ask::Scan => Answer::Scanned(scan(&manager).await),
+        Ask::Scan => Answer::Scanned(scan(&manager, &aside).await),
         Ask::Import(chosen, how) => Answer::Imported(manager.import(chosen, how).await),
-        Ask::Find(query) => Answer::Hits(aside(move || query.run()).await.unwrap_or_default()),
+        Ask::Find(query) => {
+            let find = move |wanted: &Wanted| query.run(wanted);
+            Answer::Hits(aside.run(find).await.unwrap_or_default())
+        }
     }
 }
 
 async fn read(
     engine: &EngineHandle,
+    aside: &Aside,
     server: &ServerName,
     source: Source,
 ) -> Result<Arc<Document>, Failure> {
@@ -132,11 +137,13 @@ async fn read(
     let document = match source {
         Source::Resource(uri) => {
             let contents = client.read(&uri, deadline).await?;
-            aside(move || Document::of(contents)).await
+            let lay_out = move |wanted: &Wanted| Document::of(contents, wanted);
+            aside.run(lay_out).await
         }
         Source::Prompt(name, arguments) => {
             let prompt = client.get_prompt(&name, arguments, deadline).await?;
-            aside(move || Document::messages(&name, prompt)).await
+            let lay_out = move |wanted: &Wanted| Document::messages(&name, prompt, wanted);
+            aside.run(lay_out).await
         }
     };
     let broken = || Failure::new(FailureKind::Malformed, "the contents cannot be shown");
@@ -155,9 +162,9 @@ async fn complete(
         .await
 }
 
-async fn scan(manager: &Manager) -> import::Scanned {
+async fn scan(manager: &Manager, aside: &Aside) -> import::Scanned {
     let findings = manager.scan().await?;
-    let listing = aside(move || Listing::new(findings)).await;
+    let listing = aside.run(move |_| Listing::new(findings)).await;
     let broken = || ConfigError::Usage("what was found cannot be listed".into());
     listing.map(Arc::new).ok_or_else(broken)
 }
@@ -165,9 +172,4 @@ async fn scan(manager: &Manager) -> import::Scanned {
 async fn client(engine: &EngineHandle, server: &ServerName) -> Result<ClientHandle, Failure> {
     let removed = || Failure::new(FailureKind::Closed, "the server was removed");
     engine.client(server).await.ok_or_else(removed)
-}
-
-/// Does on another thread what takes time; `None` where it panicked.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    tokio::task::spawn_blocking(work).await.ok()
 }

@@ -7,6 +7,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 
 use super::action::{Action, Command, Effect};
+use super::aside::Wanted;
 use super::ask::{Answer, Ask};
 use super::fixture::clock;
 use super::key::Key;
@@ -63,9 +64,10 @@ impl Deck {
     /// it.
     pub fn answer(&mut self, effect: Option<Effect>) -> Option<Effect> {
         match effect {
-            Some(Effect::Ask(ticket, Ask::Find(query))) => {
-                self.act(Action::Answered(ticket, Answer::Hits(query.run())))
-            }
+            Some(Effect::Ask(ticket, Ask::Find(query))) => self.act(Action::Answered(
+                ticket,
+                Answer::Hits(query.run(&Wanted::default())),
+            )),
             other => panic!("{other:?} asks nothing that is answered here"),
         }
     }

@@ -5,6 +5,7 @@
 
 pub mod action;
 pub mod add;
+pub mod aside;
 pub mod ask;
 pub mod decoder;
 pub mod details;
@@ -64,6 +65,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time;
 
 use self::action::{Action, Effect, Notice};
+use self::aside::Aside;
 use self::ask::Ticket;
 use self::editor::{Editor, Ended};
 use self::event::{Input, Keys, Signals};
@@ -154,6 +156,7 @@ pub async fn run(manager: Manager, options: DeckOptions) -> Result<Ending, DeckE
         manager,
         jobs: JoinSet::new(),
         asked: HashMap::new(),
+        aside: Aside::default(),
         log_in: log_in::Task::default(),
         to_edit: None,
     };
@@ -185,6 +188,7 @@ struct Deck {
     jobs: JoinSet<Option<Action>>,
     /// Those of them whose answer the model awaits: they end when it no longer does.
     asked: HashMap<Ticket, AbortHandle>,
+    aside: Aside,
     log_in: log_in::Task,
     /// What the person's editor is to open next.
     to_edit: Option<Arc<Origin>>,
@@ -424,9 +428,13 @@ impl Deck {
             }
             Effect::Save(file) => self
                 .job(async move { tokio::task::spawn_blocking(move || file.write()).await.ok() }),
-            Effect::Ask(ticket, ask) => self.ask(ticket, async move {
-                Some(Action::Answered(ticket, ask::answer(ask, manager).await))
-            }),
+            Effect::Ask(ticket, ask) => {
+                let aside = self.aside.clone();
+                self.ask(ticket, async move {
+                    let answer = ask::answer(ask, manager, aside).await;
+                    Some(Action::Answered(ticket, answer))
+                });
+            }
         }
         Ok(None)
     }

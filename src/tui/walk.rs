@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::action::{Action, Command, Effect};
+use super::aside::Wanted;
 use super::ask::{Answer, Ask};
 use super::document::Document;
 use super::fixture as make;
@@ -74,7 +75,10 @@ fn document() -> Arc<Document> {
     };
     let rows: Vec<String> = (0..60).map(|row| format!("{{\"row {row}\":1}}")).collect();
     let long = format!("[{}]", rows.join(","));
-    Arc::new(Document::of(vec![content(long), content("[1]".into())]))
+    Arc::new(Document::of(
+        vec![content(long), content("[1]".into())],
+        &Wanted::default(),
+    ))
 }
 
 /// Where a key is pressed.
@@ -108,7 +112,7 @@ fn deck(at: At) -> Deck {
     for key in keys.split_whitespace() {
         let effect = deck.press(key);
         if let Some(Effect::Ask(ticket, Ask::Search(document, part, needle))) = effect {
-            let found = super::reader::search::find(&document, part, &needle);
+            let found = super::reader::search::find(&document, part, &needle, &Wanted::default());
             deck.act(Action::Answered(ticket, Answer::Found(found)));
         }
     }

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::super::aside::Wanted;
 use super::super::format;
 use super::line::{Ink, Line, readable};
 use super::text::LONGEST;
@@ -46,15 +47,16 @@ struct Row {
 pub type Folds = BTreeSet<usize>;
 
 impl Json {
-    /// Lays the text out; `None` where that would take far more than the text itself.
+    /// Lays the text out; `None` where that would take far more than the text itself, or is not
+    /// wanted any more.
     #[must_use]
-    pub fn new(json: &str) -> Option<Self> {
+    pub fn new(json: &str, wanted: &Wanted) -> Option<Self> {
         let longest = GROWTH * json.len() + SMALL;
         let mut layout = Layout::default();
         layout.start_row();
         let mut tokens = Tokens(json).peekable();
         while let Some(token) = tokens.next() {
-            if layout.rows.len() > MOST_ROWS || layout.text.len() > longest {
+            if layout.rows.len() > MOST_ROWS || layout.text.len() > longest || !wanted.holds() {
                 return None;
             }
             match token {
@@ -353,7 +355,7 @@ mod tests {
     #[test]
     fn each_value_has_a_line() {
         let check = |json: &str, expected: &[&str]| {
-            let json_lines = Json::new(json).unwrap();
+            let json_lines = Json::new(json, &Wanted::default()).unwrap();
             assert_eq!(shown(&json_lines, &Folds::new()), expected, "{json}");
         };
         check(
@@ -381,7 +383,7 @@ mod tests {
 
     #[test]
     fn what_is_folded_takes_one_line() {
-        let json = Json::new(SAMPLE).unwrap();
+        let json = Json::new(SAMPLE, &Wanted::default()).unwrap();
         let check = |folds: &[usize], expected: &[&str]| {
             let folds: Folds = folds.iter().copied().collect();
             assert_eq!(shown(&json, &folds), expected, "{folds:?}");
@@ -403,7 +405,7 @@ mod tests {
 
     #[test]
     fn a_line_knows_what_it_belongs_to() {
-        let json = Json::new(SAMPLE).unwrap();
+        let json = Json::new(SAMPLE, &Wanted::default()).unwrap();
         let openings: Vec<_> = (0..json.len()).map(|line| json.opening(line)).collect();
         let expected = [0, 1, 1, 3, 3, 3, 1, 1, 0, 0, 0].map(Some);
         assert_eq!(openings, expected);
@@ -413,7 +415,8 @@ mod tests {
 
     #[test]
     fn a_long_string_is_taken_in_pieces() {
-        let json = Json::new(&format!(r#"{{"a":"{}"}}"#, "x".repeat(2 * LONGEST))).unwrap();
+        let json = format!(r#"{{"a":"{}"}}"#, "x".repeat(2 * LONGEST));
+        let json = Json::new(&json, &Wanted::default()).unwrap();
         assert_eq!(json.len(), 5);
         assert!((0..5).all(|line| json.raw(line).len() <= LONGEST + 16));
     }
@@ -421,8 +424,8 @@ mod tests {
     #[test]
     fn what_would_take_far_more_than_its_text_is_not_laid_out() {
         let deep = "[".repeat(1_000_000) + &"]".repeat(1_000_000);
-        assert_eq!(Json::new(&deep), None);
+        assert_eq!(Json::new(&deep, &Wanted::default()), None);
         let many = format!("[{}1]", "1,".repeat(MOST_ROWS + 1));
-        assert_eq!(Json::new(&many), None);
+        assert_eq!(Json::new(&many, &Wanted::default()), None);
     }
 }

@@ -4,6 +4,7 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
+use super::super::aside::Wanted;
 use super::line::Ink;
 use super::rich::Rich;
 use crate::domain::text;
@@ -11,15 +12,15 @@ use crate::domain::text;
 /// The widest column of a table.
 const WIDEST: usize = 80;
 
-/// The lines of a Markdown text.
+/// The lines of a Markdown text, as long as they are wanted.
 #[must_use]
-pub fn render(markdown: &str) -> Rich {
+pub fn render(markdown: &str, wanted: &Wanted) -> Rich {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
     let mut page = Page::default();
-    for event in Parser::new_ext(markdown, options) {
+    for event in Parser::new_ext(markdown, options).take_while(|_| wanted.holds()) {
         page.take(event);
     }
     page.finish();
@@ -361,7 +362,7 @@ mod tests {
     use super::*;
 
     fn check(markdown: &str, expected: &[&str]) {
-        let rich = render(markdown);
+        let rich = render(markdown, &Wanted::default());
         let lines: Vec<String> = (0..rich.len())
             .map(|index| {
                 let line = rich.line(index);
@@ -435,7 +436,7 @@ mod tests {
 
     #[test]
     fn inks_follow_the_nesting() {
-        let rich = render("a **b _c_** `d`");
+        let rich = render("a **b _c_** `d`", &Wanted::default());
         let line = rich.line(0);
         let parts: Vec<(&str, Ink)> = line.parts(0..line.text.len()).collect();
         assert_eq!(

@@ -1,6 +1,7 @@
 //! The messages of a prompt as a document: what is said as one text, and what is embedded each as
 //! a part of its own.
 
+use super::super::aside::Wanted;
 use super::line::Ink;
 use super::rich::Rich;
 use super::{Document, Part, Raw, View};
@@ -13,9 +14,10 @@ use crate::mcp::decode::prompt::{PromptContent, PromptText};
 const INDENT: &str = "  ";
 
 impl Document {
-    /// The document of a prompt. This takes time for long ones.
+    /// The document of a prompt. This takes time for long ones, and stops halfway where it is not
+    /// wanted any more.
     #[must_use]
-    pub fn messages(name: &str, prompt: PromptText) -> Self {
+    pub fn messages(name: &str, prompt: PromptText, wanted: &Wanted) -> Self {
         let mut page = Page::default();
         if let Some(description) = &prompt.description {
             page.text("", description, Ink::Dim);
@@ -24,7 +26,8 @@ impl Document {
             page.rich.gap();
             page.text("", "The prompt has no messages.", Ink::Dim);
         }
-        for (index, message) in prompt.messages.into_iter().enumerate() {
+        let messages = prompt.messages.into_iter().enumerate();
+        for (index, message) in messages.take_while(|_| wanted.holds()) {
             let who = match message.role {
                 Audience::User => "user",
                 Audience::Assistant => "assistant",
@@ -33,7 +36,7 @@ impl Document {
             page.raw.push(format!("{who}:"));
             match message.content {
                 PromptContent::Text(text) => page.say(&text),
-                PromptContent::Embedded(content) => page.embed(index + 1, content),
+                PromptContent::Embedded(content) => page.embed(index + 1, content, wanted),
                 PromptContent::Other { kind, detail } => {
                     let words = [&*kind, detail.as_deref().unwrap_or_default()].join(" ");
                     page.text(INDENT, &words, Ink::Link);
@@ -68,13 +71,13 @@ impl Page {
     }
 
     /// Names what is embedded, and shows it where it is a text.
-    fn embed(&mut self, number: usize, content: Content) {
+    fn embed(&mut self, number: usize, content: Content, wanted: &Wanted) {
         let said = match &content.body {
             Body::Text(text) => Some(text.clone()),
             Body::Blob(_) => None,
         };
         let has_uri = !content.uri.is_empty();
-        let mut part = Part::of(content);
+        let mut part = Part::of(content, wanted);
         // The conversation itself is the first part.
         let place = self.embedded.len() + 2;
         let mut words = vec![format!("[part {place}]")];
@@ -157,6 +160,7 @@ mod tests {
                     message(Audience::User, link),
                 ],
             },
+            &Wanted::default(),
         );
         assert_eq!(
             lines(&document.parts[0]),
@@ -194,10 +198,10 @@ mod tests {
             description: None,
             messages: vec![message(Audience::User, text)],
         };
-        let document = Document::messages("greet", prompt);
+        let document = Document::messages("greet", prompt, &Wanted::default());
         assert_eq!(lines(&document.parts[0]), ["user", "  Say hello"]);
         assert_eq!(document.parts[0].raw.bytes(), b"Say hello\n");
-        let none = Document::messages("greet", PromptText::default());
+        let none = Document::messages("greet", PromptText::default(), &Wanted::default());
         assert_eq!(lines(&none.parts[0]), ["The prompt has no messages."]);
     }
 }

@@ -22,6 +22,7 @@ use self::line::Line;
 use self::picture::Picture;
 use self::rich::Rich;
 use self::text::Text;
+use super::aside::Wanted;
 use super::format;
 use crate::domain::text as clean;
 use crate::mcp::decode::contents::{Body, Content};
@@ -93,10 +94,15 @@ pub enum View {
 }
 
 impl Document {
-    /// The document of an answer. This takes time for long ones.
+    /// The document of an answer. This takes time for long ones, and stops halfway where it is not
+    /// wanted any more.
     #[must_use]
-    pub fn of(contents: Vec<Content>) -> Self {
-        let mut parts: Vec<Part> = contents.into_iter().map(Part::of).collect();
+    pub fn of(contents: Vec<Content>, wanted: &Wanted) -> Self {
+        let mut parts: Vec<Part> = contents
+            .into_iter()
+            .take_while(|_| wanted.holds())
+            .map(|content| Part::of(content, wanted))
+            .collect();
         if parts.is_empty() {
             parts.push(Part {
                 name: "".into(),
@@ -131,13 +137,14 @@ impl Document {
     #[must_use]
     pub fn json(name: &str, json: &str) -> Self {
         let clean = clean::contents(json);
+        let wanted = &Wanted::default();
         Self {
             parts: vec![Part {
                 name: name.into(),
                 kind: "JSON".into(),
-                view: match Json::new(&clean.text) {
+                view: match Json::new(&clean.text, wanted) {
                     Some(json) => View::Json(json),
-                    None => View::Text(Text::new(clean.text.into(), true)),
+                    None => View::Text(Text::new(clean.text.into(), true, wanted)),
                 },
                 raw: Raw::Text(json.into()),
                 removed: clean.removed,
@@ -147,12 +154,12 @@ impl Document {
 }
 
 impl Part {
-    fn of(content: Content) -> Self {
+    fn of(content: Content, wanted: &Wanted) -> Self {
         let mime_type = content.mime_type.as_deref();
         match content.body {
             Body::Text(text) => {
                 let kind = Kind::of_text(mime_type, &content.uri, &text);
-                Self::of_text(content.uri, mime_type, kind, text.into())
+                Self::of_text(content.uri, mime_type, kind, text.into(), wanted)
             }
             Body::Blob(blob) => match STANDARD.decode(&*blob) {
                 Ok(bytes) => Self::of_bytes(content.uri, mime_type, bytes),
@@ -167,7 +174,13 @@ impl Part {
         }
     }
 
-    fn of_text(name: Box<str>, mime_type: Option<&str>, kind: Kind, raw: Arc<str>) -> Self {
+    fn of_text(
+        name: Box<str>,
+        mime_type: Option<&str>,
+        kind: Kind,
+        raw: Arc<str>,
+        wanted: &Wanted,
+    ) -> Self {
         let clean = clean::contents(&raw);
         let removed = clean.removed;
         let text = if removed == 0 {
@@ -176,18 +189,18 @@ impl Part {
             clean.text.into()
         };
         let laid_out = match kind {
-            Kind::Json if text.len() <= MOST_JSON => Json::new(&text),
+            Kind::Json if text.len() <= MOST_JSON => Json::new(&text, wanted),
             _ => None,
         };
         let (word, view) = match (kind, laid_out) {
             (_, Some(json)) => ("JSON", View::Json(json)),
             (Kind::Markdown, None) if text.len() <= MOST_MARKDOWN => {
-                ("Markdown", View::Rich(markdown::render(&text)))
+                ("Markdown", View::Rich(markdown::render(&text, wanted)))
             }
             (Kind::Json | Kind::Source | Kind::Markdown, None) => {
-                ("source", View::Text(Text::new(text, true)))
+                ("source", View::Text(Text::new(text, true, wanted)))
             }
-            (Kind::Prose, None) => ("text", View::Text(Text::new(text, false))),
+            (Kind::Prose, None) => ("text", View::Text(Text::new(text, false, wanted))),
         };
         Self {
             name,
@@ -334,12 +347,16 @@ mod tests {
 
     fn text(uri: &str, mime_type: Option<&str>, text: &str) -> Part {
         let content = content(uri, mime_type, Body::Text(text.into()));
-        Document::of(vec![content]).parts.remove(0)
+        Document::of(vec![content], &Wanted::default())
+            .parts
+            .remove(0)
     }
 
     fn blob(bytes: &[u8]) -> Part {
         let body = Body::Blob(STANDARD.encode(bytes).into());
-        Document::of(vec![content("x", None, body)]).parts.remove(0)
+        Document::of(vec![content("x", None, body)], &Wanted::default())
+            .parts
+            .remove(0)
     }
 
     #[test]
@@ -354,12 +371,27 @@ mod tests {
         assert!(matches!(blob(b"\0\x01\x02").view, View::Hex));
         assert!(matches!(blob(b"\x89PNG\r\n\x1a\n").view, View::Hex));
         let bad = content("x", None, Body::Blob("***".into()));
-        let bad = Document::of(vec![bad]).parts.remove(0);
+        let bad = Document::of(vec![bad], &Wanted::default()).parts.remove(0);
         assert!(matches!(bad.view, View::Nothing(_)));
         assert!(matches!(
-            Document::of(vec![]).parts[0].view,
+            Document::of(vec![], &Wanted::default()).parts[0].view,
             View::Nothing(_)
         ));
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_not_laid_out() {
+        let wanted = Wanted::default();
+        wanted.leave();
+        let kinds = ["application/json", "text/markdown", "text/plain"];
+        for kind in kinds {
+            let json = "[1, 2]\n\n".into();
+            let content = content("x", Some(kind), Body::Text(json));
+            let part = Part::of(content.clone(), &wanted);
+            assert_eq!(part.len(80), 0, "{kind}");
+            let document = Document::of(vec![content], &wanted);
+            assert!(matches!(document.parts[0].view, View::Nothing(_)));
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use memchr::memchr_iter;
 
+use super::super::aside::Wanted;
 use super::line::{Ink, Line, readable};
 
 /// A line that is longer, in bytes, is taken as several: no row of the screen costs more than
@@ -27,13 +28,13 @@ struct Start {
 }
 
 impl Text {
-    /// The lines of a text, `numbered` where a person counts them.
+    /// The lines of a text as long as they are wanted, `numbered` where a person counts them.
     #[must_use]
-    pub fn new(text: Arc<str>, numbered: bool) -> Self {
+    pub fn new(text: Arc<str>, numbered: bool, wanted: &Wanted) -> Self {
         let mut starts = Vec::new();
         let (mut number, mut start) = (0, 0);
         let ends = memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
-        for end in ends {
+        for end in ends.take_while(|_| wanted.holds()) {
             number += 1;
             push_line(&mut starts, &text, start..end, number);
             start = end + 1;
@@ -126,7 +127,7 @@ mod tests {
     use super::*;
 
     fn lines(text: &str) -> Vec<(Option<usize>, usize)> {
-        let text = Text::new(text.into(), true);
+        let text = Text::new(text.into(), true, &Wanted::default());
         let shown = (0..text.len()).map(|index| text.line(index));
         shown.map(|line| (line.number, line.text.len())).collect()
     }
@@ -148,7 +149,8 @@ mod tests {
 
     #[test]
     fn the_gutter_is_as_wide_as_the_last_number() {
-        let gutter = |text: &str, numbered| Text::new(text.into(), numbered).gutter();
+        let gutter =
+            |text: &str, numbered| Text::new(text.into(), numbered, &Wanted::default()).gutter();
         assert_eq!(gutter(&"x\n".repeat(100), true), 5);
         assert_eq!(gutter("x", true), 3);
         assert_eq!(gutter("x", false), 0);

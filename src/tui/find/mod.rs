@@ -69,10 +69,7 @@ impl Find {
     /// A key in the field.
     pub fn edit(&mut self, model: &mut Model, state: &AppState, edit: &Edit) -> Reply {
         match edit {
-            Edit::Cancel => {
-                self.query().give_up();
-                return Reply::Close(None);
-            }
+            Edit::Cancel => return Reply::Close(None),
             Edit::Accept => return self.accept(),
             Edit::Up | Edit::PreviousField => self.step(-1),
             Edit::Down | Edit::NextField => self.step(1),
@@ -110,7 +107,6 @@ impl Find {
     }
 
     fn ask(&mut self, model: &mut Model, state: &AppState) -> Effect {
-        self.query().give_up();
         let query = Query::new(self.field.text(), &state.servers);
         let ticket = model.next_ticket();
         self.search = Search::Running {

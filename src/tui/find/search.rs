@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -12,6 +11,7 @@ use crate::domain::catalog::Slot;
 use crate::domain::{
     ListMethod, Prompt, Resource, ResourceTemplate, ServerName, ServerSnapshot, Tool,
 };
+use crate::tui::aside::Wanted;
 
 /// More hits than anyone looks through.
 const MOST_HITS: usize = 500;
@@ -27,7 +27,6 @@ const STRETCH: usize = 256;
 pub struct Query {
     needle: String,
     servers: Arc<[Arc<ServerSnapshot>]>,
-    given_up: Arc<AtomicBool>,
 }
 
 /// What was found.
@@ -75,7 +74,6 @@ impl Query {
         Self {
             needle: needle.to_owned(),
             servers: Arc::clone(servers),
-            given_up: Arc::default(),
         }
     }
 
@@ -83,11 +81,6 @@ impl Query {
     #[must_use]
     pub fn needle(&self) -> &str {
         &self.needle
-    }
-
-    /// Ends the search early; its result is of no use.
-    pub fn give_up(&self) {
-        self.given_up.store(true, Ordering::Relaxed);
     }
 
     /// Whether the servers have the same items as those of the query.
@@ -103,9 +96,10 @@ impl Query {
             || self.servers.len() == servers.len() && self.servers.iter().zip(&**servers).all(same)
     }
 
-    /// Looks for it. This takes time where there are many items.
+    /// Looks for it. This takes time where there are many items, and stops halfway where it is not
+    /// wanted any more.
     #[must_use]
-    pub fn run(&self) -> Found {
+    pub fn run(&self, wanted: &Wanted) -> Found {
         let pattern = Pattern::new(
             &self.needle,
             CaseMatching::Smart,
@@ -114,6 +108,7 @@ impl Query {
         );
         let mut sieve = Sieve {
             query: self,
+            wanted,
             pattern,
             matcher: Matcher::new(Config::DEFAULT.match_paths()),
             text: String::new(),
@@ -152,6 +147,7 @@ type Scored = Reverse<(u32, Reverse<usize>, usize, Option<(ListMethod, usize)>)>
 /// Lets the best matches through.
 struct Sieve<'a> {
     query: &'a Query,
+    wanted: &'a Wanted,
     pattern: Pattern,
     matcher: Matcher,
     text: String,
@@ -167,7 +163,7 @@ impl Sieve<'_> {
         let server_name = query.servers[server].name.as_str();
         let items = &T::of(&query.servers[server].catalog).items;
         for (stretch, part) in items.chunks(STRETCH).enumerate() {
-            if query.given_up.load(Ordering::Relaxed) {
+            if !self.wanted.holds() {
                 return;
             }
             for (index, item) in part.iter().enumerate() {
@@ -261,20 +257,23 @@ mod tests {
     fn without_a_word_the_servers_are_shown_in_their_order() {
         let servers = servers();
         let names: Vec<String> = servers.iter().map(|it| it.name.to_string()).collect();
-        let found = Query::new(" ", &servers).run();
+        let found = Query::new(" ", &servers).run(&Wanted::default());
         assert_eq!(shown(&found), names);
     }
 
     #[test]
     fn a_server_comes_before_its_items_and_all_words_count() {
         let servers = servers();
-        let found = Query::new("everyth", &servers).run();
+        let found = Query::new("everyth", &servers).run(&Wanted::default());
         assert_eq!(shown(&found)[0], "everything");
-        let found = Query::new("everything static 3", &servers).run();
+        let found = Query::new("everything static 3", &servers).run(&Wanted::default());
         let first = &shown(&found)[0];
         assert!(first.contains("static/3"), "{first}");
         assert!(found.total < found.of);
-        assert_eq!(Query::new("qqqxxx", &servers).run().hits, []);
+        assert_eq!(
+            Query::new("qqqxxx", &servers).run(&Wanted::default()).hits,
+            []
+        );
     }
 
     #[test]
@@ -287,7 +286,7 @@ mod tests {
         };
         server.catalog = Arc::new(catalog);
         let servers: Arc<[Arc<ServerSnapshot>]> = Arc::new([Arc::new(server)]);
-        let found = Query::new("twice", &servers).run();
+        let found = Query::new("twice", &servers).run(&Wanted::default());
         assert_eq!(
             shown(&found),
             ["everything: demo://twice 0", "everything: demo://twice 1"]
@@ -297,7 +296,14 @@ mod tests {
     #[test]
     fn a_search_that_nobody_wants_ends() {
         let query = Query::new("demo", &servers());
-        query.give_up();
-        assert!(query.run().hits.is_empty());
+        let wanted = Wanted::default();
+        wanted.leave();
+        assert!(
+            query
+                .run(&wanted)
+                .hits
+                .iter()
+                .all(|hit| hit.what == What::Server)
+        );
     }
 }

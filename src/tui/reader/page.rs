@@ -278,6 +278,7 @@ fn text_columns(part: &Part, room: Room) -> usize {
 mod tests {
     use super::*;
     use crate::mcp::decode::contents::{Body, Content};
+    use crate::tui::aside::Wanted;
     use crate::tui::document::Document;
     use proptest::prelude::*;
 
@@ -287,7 +288,9 @@ mod tests {
             mime_type: Some(mime_type.into()),
             body: Body::Text(text.into()),
         };
-        Document::of(vec![content]).parts.remove(0)
+        Document::of(vec![content], &Wanted::default())
+            .parts
+            .remove(0)
     }
 
     fn parts() -> [Part; 3] {

@@ -1,5 +1,6 @@
 //! Words that are looked for in a document.
 
+use super::super::aside::Wanted;
 use super::super::document::{Document, Part};
 use crate::tui::rows::contains_ignoring_case;
 
@@ -44,15 +45,17 @@ impl Search {
     }
 }
 
-/// The lines of a part that have the text, whatever the case. This takes time for long ones.
+/// The lines of a part that have the text, whatever the case. This takes time for long ones, and
+/// stops halfway where it is not wanted any more.
 #[must_use]
-pub fn find(document: &Document, part: usize, needle: &str) -> Vec<usize> {
+pub fn find(document: &Document, part: usize, needle: &str, wanted: &Wanted) -> Vec<usize> {
     let needle = needle.to_lowercase();
     let Some(part) = document.parts.get(part).filter(|part| part.is_text()) else {
         return Vec::new();
     };
     let has = |index: &usize| contains_ignoring_case(part.searched(*index), &needle);
-    (0..lines(part)).filter(has).collect()
+    let lines = (0..lines(part)).take_while(|_| wanted.holds());
+    lines.filter(has).collect()
 }
 
 /// The lines of a text do not depend on the columns.

@@ -14,6 +14,7 @@ use crate::domain::{Failure, FailureKind};
 use crate::mcp::decode::contents::{Body, Content};
 use crate::mcp::{Direction, Message, MessageKind};
 use crate::tui::action::{Action, Effect};
+use crate::tui::aside::Wanted;
 use crate::tui::ask::{Answer, Ask, Ticket};
 use crate::tui::document::Document;
 use crate::tui::fixture as make;
@@ -51,7 +52,7 @@ fn ask(deck: &mut Deck) -> Ticket {
 /// Opens a resource with these contents.
 fn open(deck: &mut Deck, contents: Vec<Content>) {
     let ticket = ask(deck);
-    let document = Arc::new(Document::of(contents));
+    let document = Arc::new(Document::of(contents, &Wanted::default()));
     deck.act(Action::Answered(ticket, Answer::Read(Ok(document))));
 }
 
@@ -60,7 +61,7 @@ fn look_for(deck: &mut Deck, keys: &str) {
     deck.press("/");
     for key in keys.split_whitespace() {
         if let Some(Effect::Ask(ticket, Ask::Search(document, part, needle))) = deck.press(key) {
-            let found = search::find(&document, part, &needle);
+            let found = search::find(&document, part, &needle, &Wanted::default());
             deck.act(Action::Answered(ticket, Answer::Found(found)));
         }
     }

@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use mcpdeck::domain::text::width;
 use mcpdeck::mcp::decode::contents::{Body, Content};
+use mcpdeck::tui::aside::Wanted;
 use mcpdeck::tui::document::json::Folds;
 use mcpdeck::tui::document::picture::Picture;
 use mcpdeck::tui::document::{Document, Part, View};
@@ -29,11 +30,12 @@ pub fn document(data: &[u8]) {
         Ok(text) if choice < 128 => Body::Text(text.into()),
         _ => Body::Blob(BASE64_STANDARD.encode(data).into()),
     };
-    let document = Document::of(vec![Content {
+    let content = Content {
         uri: "memo://x".into(),
         mime_type: TYPES[choice % TYPES.len()].map(Into::into),
         body,
-    }]);
+    };
+    let document = Document::of(vec![content], &Wanted::default());
     let columns = choice / TYPES.len() * 4;
     for part in &document.parts {
         walk(part, columns, &Folds::new());

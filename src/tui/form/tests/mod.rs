@@ -10,6 +10,7 @@ use crate::mcp::calls::ArgumentOf;
 use crate::mcp::decode::completion::Completion;
 use crate::mcp::decode::contents::{Body, Content};
 use crate::tui::action::{Action, Edit, Effect};
+use crate::tui::aside::Wanted;
 use crate::tui::ask::{Answer, Argument, Ask, Source, Ticket};
 use crate::tui::document::Document;
 use crate::tui::fixture as make;
@@ -145,7 +146,7 @@ fn a_template_is_filled_in_and_read_like_a_resource() {
         mime_type: None,
         body: Body::Text("the fifth row".into()),
     };
-    let document = Arc::new(Document::of(vec![content]));
+    let document = Arc::new(Document::of(vec![content], &Wanted::default()));
     let (ticket, _) = asked(effect);
     deck.act(Action::Answered(ticket, Answer::Read(Ok(document))));
     shows(&deck, &["the fifth row"]);
