@@ -1,6 +1,6 @@
 //! Saves what the reader shows to a file: where is for a person to say.
 
-use std::fs::OpenOptions;
+use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -78,21 +78,49 @@ impl File {
     }
 
     fn try_write(&self) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        options.write(true);
-        if self.replace {
-            options.create(true).truncate(true);
-        } else {
-            options.create_new(true);
-        }
         if self.path.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
+        // Nobody is asked about what would not be replaced.
+        if let Ok(there) = fs::metadata(&self.path) {
+            refuse_other_than_file(&there)?;
+        }
+        let mut options = OpenOptions::new();
+        options.write(true);
+        if self.replace {
+            // It is cut off when it is known to be a file.
+            options.create(true).truncate(false);
+        } else {
+            options.create_new(true);
+        }
+        never_wait(&mut options);
         let mut file = options.open(&self.path)?;
+        refuse_other_than_file(&file.metadata()?)?;
+        file.set_len(0)?;
         file.write_all(self.raw.bytes())?;
         file.sync_all()
     }
 }
+
+/// A pipe would wait for a reader, and a device has its own idea of what is written to it.
+fn refuse_other_than_file(there: &Metadata) -> io::Result<()> {
+    if there.is_file() {
+        Ok(())
+    } else {
+        Err(io::Error::other("it is there and no ordinary file"))
+    }
+}
+
+/// What has become a pipe or a terminal a moment ago is opened without waiting for the other end.
+#[cfg(unix)]
+fn never_wait(options: &mut OpenOptions) {
+    use rustix::fs::OFlags;
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags.cast_signed());
+}
+
+#[cfg(not(unix))]
+const fn never_wait(_options: &mut OpenOptions) {}
 
 /// A path for the screen.
 #[must_use]
@@ -182,5 +210,34 @@ mod tests {
                 Action::Notice(Notice { bad: true, .. })
             ));
         }
+    }
+
+    /// The test would hang in what it forbids.
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_and_a_device_are_refused_without_a_question() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let refused = |path: &Path| {
+            for replace in [false, true] {
+                let file = File {
+                    path: path.to_owned(),
+                    raw: Raw::Text("text".into()),
+                    replace,
+                };
+                let Action::Notice(notice) = file.write() else {
+                    panic!("{} is asked about", path.display());
+                };
+                let expected = format!(
+                    "could not save to {}: it is there and no ordinary file",
+                    path.display()
+                );
+                assert_eq!((&*notice.text, notice.bad), (&*expected, true));
+            }
+        };
+        refused(&pipe);
+        refused(Path::new("/dev/null"));
     }
 }
