@@ -137,7 +137,6 @@ pub enum Edit {
     DeleteWord,
     DeleteToStart,
     Accept,
-    Save,
     Cancel,
     Up,
     Down,

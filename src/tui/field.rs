@@ -51,7 +51,6 @@ impl Field {
             Edit::DeleteWord => self.delete(self.word(), self.cursor),
             Edit::DeleteToStart => self.delete(0, self.cursor),
             Edit::Accept
-            | Edit::Save
             | Edit::Cancel
             | Edit::Up
             | Edit::Down

@@ -412,7 +412,6 @@ fn edit(key: Key) -> Option<Edit> {
         (false, Code::Char(c)) => Some(Edit::Insert(c.to_string())),
         (_, Code::Enter) | (true, Code::Char('j' | 'm')) => Some(Edit::Accept),
         (_, Code::Esc) => Some(Edit::Cancel),
-        (true, Code::Char('s')) => Some(Edit::Save),
         (_, Code::Left) => Some(Edit::Left),
         (_, Code::Right) => Some(Edit::Right),
         (_, Code::Home) | (true, Code::Char('a')) => Some(Edit::Home),

@@ -45,6 +45,8 @@ pub enum Slot {
     Header(usize),
     /// What it is called here.
     Name,
+    /// Nothing to fill in: below the fields, after a test that has failed, it is saved all the same.
+    Anyway,
 }
 
 /// Why no server can be made of what is typed.
@@ -103,7 +105,7 @@ impl Draft {
     #[must_use]
     pub fn field(&self, slot: Slot) -> Option<&Field> {
         match slot {
-            Slot::Transport => None,
+            Slot::Transport | Slot::Anyway => None,
             Slot::Command => Some(&self.command),
             Slot::Variable(index) => self.variables.get(index),
             Slot::Folder => Some(&self.folder),
@@ -116,7 +118,7 @@ impl Draft {
     /// The same, to be changed. Afterwards it is to be [`Draft::settle`]d.
     pub fn field_mut(&mut self, slot: Slot) -> Option<&mut Field> {
         match slot {
-            Slot::Transport => None,
+            Slot::Transport | Slot::Anyway => None,
             Slot::Command => Some(&mut self.command),
             Slot::Variable(index) => self.variables.get_mut(index),
             Slot::Folder => Some(&mut self.folder),
@@ -288,7 +290,7 @@ impl Draft {
     pub fn masked(&self, slot: Slot) -> Option<String> {
         let text = self.field(slot)?.text();
         let masked = match slot {
-            Slot::Transport | Slot::Folder | Slot::Name => return None,
+            Slot::Transport | Slot::Folder | Slot::Name | Slot::Anyway => return None,
             Slot::Command => {
                 let words = text::words(text).ok()?;
                 let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -322,7 +324,9 @@ const fn separator(slot: Slot) -> Option<char> {
     match slot {
         Slot::Variable(_) => Some('='),
         Slot::Header(_) => Some(':'),
-        Slot::Transport | Slot::Command | Slot::Folder | Slot::Url | Slot::Name => None,
+        Slot::Transport | Slot::Command | Slot::Folder | Slot::Url | Slot::Name | Slot::Anyway => {
+            None
+        }
     }
 }
 

@@ -58,8 +58,10 @@ pub enum Offer {
     Fill,
     /// It is under way, and can be called off.
     Cancel,
-    /// It has failed, and can be tried again or added all the same.
+    /// It has failed, and can be tried again.
     Retry,
+    /// It has failed, and can be added all the same.
+    Anyway,
 }
 
 impl Add {
@@ -82,6 +84,7 @@ impl Add {
     pub const fn offer(&self) -> Offer {
         match (&self.stage, self.focus) {
             (Stage::Busy { .. }, _) => Offer::Cancel,
+            (Stage::Failed(_), Slot::Anyway) => Offer::Anyway,
             (Stage::Failed(_), _) => Offer::Retry,
             (Stage::Filling | Stage::Faulty(_), Slot::Transport) => Offer::Choose,
             (Stage::Filling | Stage::Faulty(_), _) => Offer::Fill,
@@ -109,11 +112,10 @@ impl Add {
                 model.draft = (!is_empty).then(|| Box::new(self.draft.clone()));
                 return Reply::Close(None);
             }
-            Edit::Accept => return self.submit(model, state, clock, true),
-            Edit::Save if matches!(self.stage, Stage::Failed(_)) => {
-                return self.submit(model, state, clock, false);
+            Edit::Accept => {
+                let tested = self.focus != Slot::Anyway;
+                return self.submit(model, state, clock, tested);
             }
-            Edit::Save => {}
             Edit::Up => self.go(-1, false),
             Edit::Down => self.go(1, false),
             Edit::NextField => self.go(1, true),
@@ -123,9 +125,18 @@ impl Add {
         Reply::Stay(None)
     }
 
+    /// The lines that can have the focus, in the order shown.
+    fn slots(&self) -> Vec<Slot> {
+        let mut slots = self.draft.slots();
+        if matches!(self.stage, Stage::Failed(_)) {
+            slots.push(Slot::Anyway);
+        }
+        slots
+    }
+
     /// Goes so many fields further, and from one end to the other where it may.
     fn go(&mut self, by: isize, goes_round: bool) {
-        let slots = self.draft.slots();
+        let slots = self.slots();
         let place = slots.iter().position(|slot| *slot == self.focus);
         let next = place.unwrap_or(0).checked_add_signed(by);
         let next = next.filter(|next| *next < slots.len());
@@ -139,6 +150,9 @@ impl Add {
 
     /// A key in the field with the focus.
     fn write(&mut self, edit: &Edit) {
+        if self.focus == Slot::Anyway {
+            return;
+        }
         let Some(field) = self.draft.field_mut(self.focus) else {
             match edit {
                 Edit::Left | Edit::Backspace => self.draft.turn(-1),
@@ -182,6 +196,9 @@ impl Add {
                 return Reply::Stay(None);
             }
         };
+        if self.focus == Slot::Anyway {
+            self.focus = self.draft.target();
+        }
         let ticket = model.next_ticket();
         self.stage = Stage::Busy {
             ticket,
@@ -233,7 +250,7 @@ impl Add {
         let Some(Spot::Blank(place)) = places.spot(at) else {
             return;
         };
-        let Some(slot) = self.draft.slots().get(place).copied() else {
+        let Some(slot) = self.slots().get(place).copied() else {
             return;
         };
         self.focus = slot;

@@ -21,7 +21,7 @@ impl Add {
     }
 
     pub(super) fn sheet(&self, state: &AppState, passed: Duration) -> Sheet<'_> {
-        let slots = self.draft.slots();
+        let slots = self.slots();
         let is_focus = |slot: &Slot| *slot == self.focus;
         Sheet {
             owner: "",
@@ -39,6 +39,14 @@ impl Add {
 
     fn row(&self, slot: Slot, state: &AppState) -> Row<'_> {
         let draft = &self.draft;
+        if slot == Slot::Anyway {
+            return Row {
+                label: label(slot),
+                about: Cow::Borrowed(about(slot)),
+                input: Input::Deed("Save anyway"),
+                word: Word::None,
+            };
+        }
         let Some(field) = draft.field(slot) else {
             let place = KINDS.iter().position(|kind| *kind == draft.kind);
             return Row {
@@ -109,7 +117,7 @@ fn failed(failure: &Failure) -> String {
         None => whole,
     };
     match failure.kind {
-        FailureKind::Auth => format!("{told}\nSave it with Ctrl-S, then log in with L."),
+        FailureKind::Auth => format!("{told}\nSave it anyway, then log in with L."),
         _ => told,
     }
 }
@@ -139,6 +147,7 @@ const fn label(slot: Slot) -> &'static str {
         Slot::Header(0) => "Header",
         Slot::Variable(_) | Slot::Header(_) => "  another",
         Slot::Name => "Name",
+        Slot::Anyway => "",
     }
 }
 
@@ -151,5 +160,6 @@ const fn about(slot: Slot) -> &'static str {
         Slot::Url => "https://example.org/mcp",
         Slot::Header(_) => "Authorization: Bearer ${TOKEN}",
         Slot::Name => "what it is called here",
+        Slot::Anyway => "without a test",
     }
 }

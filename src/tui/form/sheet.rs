@@ -52,6 +52,8 @@ pub enum Input<'a> {
     Masked(String),
     /// One of several words, and which.
     Choice(&'a [&'a str], usize),
+    /// Nothing: Enter does this.
+    Deed(&'static str),
 }
 
 /// What stands behind a line.

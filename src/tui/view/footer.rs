@@ -174,8 +174,13 @@ const fn add_keys(offer: Offer) -> &'static [(&'static str, &'static str)] {
         Offer::Cancel => &[("Esc", "cancel")],
         Offer::Retry => &[
             ("Enter", "retry"),
-            ("Ctrl-S", "save anyway"),
+            ("Down", "to save anyway"),
+            ("Esc", "back"),
             ("Tab", "next field"),
+        ],
+        Offer::Anyway => &[
+            ("Enter", "save anyway"),
+            ("Up", "to the fields"),
             ("Esc", "back"),
         ],
     }

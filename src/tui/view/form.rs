@@ -125,6 +125,17 @@ fn row_line(
             choice(buffer, view, input, words, *chosen);
             None
         }
+        Input::Deed(deed) => {
+            let style = if has_focus {
+                theme.selected
+            } else {
+                theme.text
+            };
+            let deed = format!("[ {deed} ]");
+            let rest = paint::row(buffer, input, [(deed.as_str(), style)]);
+            paint::put(buffer, paint::skip(rest, 2), &row.about, theme.dim);
+            None
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::{FILE, Home, Terminal, healthy, home};
 use crate::support::launch::http_server;
 use crate::support::program::until;
 
-const CTRL_S: &str = "\x13";
+const DOWN: &str = "\x1b[B";
 const CTRL_U: &str = "\x15";
 const ESC: &str = "\x1b";
 const SHIFT_TAB: &str = "\x1b[Z";
@@ -118,7 +118,7 @@ fn what_does_not_answer_stays_in_the_form_and_is_mended_there() {
     let mut deck = opened(&home);
     paste(&mut deck, "sh -c 'echo the disk is on fire >&2; exit 7'");
     deck.press("\r");
-    deck.shows(&["exit status 7", "the disk is on fire", "Ctrl-S save anyway"]);
+    deck.shows(&["exit status 7", "the disk is on fire", "[ Save anyway ]"]);
     deck.press(CTRL_U);
     paste(&mut deck, "npxx -y some-server");
     deck.press("\r");
@@ -144,7 +144,10 @@ fn what_does_not_answer_may_be_saved_all_the_same() {
     paste(&mut deck, "npxx -y some-server");
     deck.press("\r");
     deck.shows(&["command not found"]);
-    deck.press(CTRL_S);
+    // Below the last of the fields.
+    deck.press(&DOWN.repeat(4));
+    deck.shows(&["Enter save anyway"]);
+    deck.press("\r");
     deck.shows(&["added npxx without a test", "1 server: 1 failed"]);
     deck.line_with(&["▌", "npxx", "failed"]);
     assert!(home.read(FILE).starts_with("[servers.npxx]\n"));

@@ -224,7 +224,7 @@ fn a_command_is_added_with_two_keys_beside_the_text() {
     assert_eq!(add(&deck).offer(), Offer::Cancel);
     assert!(deck.model.awaits(ticket));
     // Nothing but Esc does anything meanwhile.
-    assert_eq!(deck.press("enter tab x ctrl-s"), None);
+    assert_eq!(deck.press("enter tab x down"), None);
     let told = Told {
         text: "added notes".into(),
         bad: false,
@@ -310,15 +310,18 @@ fn the_transport_is_chosen_with_arrows_letters_or_the_mouse() {
 fn a_failure_stays_in_the_form_and_can_be_mended_or_ignored() {
     let mut deck = opened();
     // There is nothing to be saved untested before a test has failed.
-    assert_eq!(deck.press("ctrl-s"), None);
     type_in(&mut deck, "npxx");
-    assert_eq!(deck.press("ctrl-s"), None);
+    assert!(!deck.text().contains("Save anyway"));
     let (ticket, _) = asked(deck.press("enter"));
     answer(&mut deck, ticket, Err(refused()));
     assert_eq!(add(&deck).offer(), Offer::Retry);
     let screen = deck.text();
     assert!(screen.contains("npxx: command not found"), "{screen}");
-    assert!(screen.contains("Ctrl-S save anyway"), "{screen}");
+    assert!(
+        screen.contains("[ Save anyway ]  without a test"),
+        "{screen}"
+    );
+    assert!(screen.contains("Down to save anyway"), "{screen}");
     // What is changed meanwhile is what is tried again.
     let (second, server) = asked(deck.press("backspace enter"));
     assert_eq!(written(&server), json!({"command": "npx"}));
@@ -326,9 +329,19 @@ fn a_failure_stays_in_the_form_and_can_be_mended_or_ignored() {
     answer(&mut deck, ticket, Err(refused()));
     assert!(deck.model.awaits(second));
     answer(&mut deck, second, Err(refused()));
-    let (third, server) = asked(deck.press("ctrl-s"));
+    // Below the last field, where nothing can be typed.
+    deck.press("shift-tab shift-tab x");
+    assert_eq!(add(&deck).offer(), Offer::Anyway);
+    assert_eq!(deck.press("up"), None);
+    assert_eq!(add(&deck).offer(), Offer::Retry);
+    let (third, server) = asked(deck.press("down enter"));
+    assert_eq!(written(&server), json!({"command": "npx"}));
     assert!(!server.tested);
     assert!(deck.model.awaits(third));
+    // Called off, the form has its fields and nothing else.
+    deck.press("esc");
+    assert_eq!(add(&deck).offer(), Offer::Fill);
+    assert!(!deck.text().contains("Save anyway"));
 }
 
 #[test]
