@@ -143,8 +143,27 @@ pub const TABLE: &[Binding] = table! {
     }
 };
 
-/// The lines of the help screen: a heading for each scope, and a gap between two.
-pub const HELP_LINES: usize = TABLE.len() + Scope::ALL.len() * 2 - 1;
+/// The keys that have a meaning only where one chooses what to import. They are the same for
+/// everyone.
+pub const CHOICES: &[(char, Choice, &str)] = &[
+    (
+        'a',
+        Choice::Source,
+        "all servers of the file, or none of them",
+    ),
+    (
+        'v',
+        Choice::Variables,
+        "variables in place of secrets, or as they are",
+    ),
+];
+
+/// Their heading.
+pub const CHOOSING: &str = "When importing";
+
+/// The lines of the help screen: a heading for each scope and for the import, and a gap between
+/// two.
+pub const HELP_LINES: usize = TABLE.len() + Scope::ALL.len() * 2 + CHOICES.len() + 1;
 
 /// The binding of the command.
 ///
@@ -349,16 +368,13 @@ impl Keymap {
             (Context::Reader, _) if key == Key::plain(Code::Char(' ')) => {
                 Action::Command(Command::PageDown)
             }
-            (Context::Choices, _) if key == Key::plain(Code::Char('a')) => {
-                Action::Choice(Choice::Source)
-            }
-            (Context::Choices, _) if key == Key::plain(Code::Char('v')) => {
-                Action::Choice(Choice::Variables)
-            }
-            (Context::Deck | Context::Reader | Context::Choices, Some(command)) => {
-                Action::Command(command)
-            }
-            (Context::Deck | Context::Reader | Context::Choices, None) => Action::Nothing,
+            (Context::Choices, _) => match (choice(key), command) {
+                (Some(choice), _) => Action::Choice(choice),
+                (None, Some(command)) => Action::Command(command),
+                (None, None) => Action::Nothing,
+            },
+            (Context::Deck | Context::Reader, Some(command)) => Action::Command(command),
+            (Context::Deck | Context::Reader, None) => Action::Nothing,
             (Context::Field, _) => edit(key).map_or(Action::Nothing, Action::Edit),
             (Context::Question, _) => Action::Answer(key == Key::plain(Code::Char('y'))),
         }
@@ -378,6 +394,10 @@ impl Keymap {
                     .collect();
                 let _ = writeln!(text, "| {} | {} |", keys.join(" "), binding.help);
             }
+        }
+        let _ = writeln!(text, "| **{CHOOSING}** | |");
+        for (letter, _, help) in CHOICES {
+            let _ = writeln!(text, "| `{letter}` | {help} |");
         }
         text
     }
@@ -401,6 +421,14 @@ fn nearest(text: &str) -> &'static str {
         .map(|binding| binding.name)
         .min_by_key(|name| strsim::damerau_levenshtein(name, text))
         .unwrap_or_default()
+}
+
+/// What the key means only where one chooses what to import.
+fn choice(key: Key) -> Option<Choice> {
+    let found = CHOICES
+        .iter()
+        .find(|(letter, ..)| key == Key::plain(Code::Char(*letter)));
+    found.map(|(_, choice, _)| *choice)
 }
 
 /// What the key does in a text field. These keys are the same for everyone.

@@ -9,7 +9,7 @@ use super::ask::{Answer, Ask};
 use super::document::Document;
 use super::fixture as make;
 use super::harness::Deck;
-use super::keymap::{HELP_LINES, Scope, TABLE};
+use super::keymap::{CHOICES, HELP_LINES, Scope, TABLE};
 use super::layer::Layer;
 use super::layout::Pane;
 use super::lines::StderrLine;
@@ -560,6 +560,10 @@ fn the_help_screen_names_every_key() {
             .lines()
             .any(|line| line.contains(binding.help) && keys.iter().all(|key| line.contains(key)));
         assert!(named, "{} is not in\n{text}", binding.name);
+    }
+    for (letter, _, help) in CHOICES {
+        let is_named = |line: &str| line.contains(&format!("{letter}  ")) && line.contains(help);
+        assert!(text.lines().any(is_named), "{help} is not in\n{text}");
     }
 }
 

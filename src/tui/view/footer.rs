@@ -111,17 +111,17 @@ fn import_keys(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, import: &I
         Importing::Choosing(choices) if !choices.listing.is_empty() => {
             let secrets = choices.listing.has_secrets;
             let variables = if choices.to_variables {
-                "secrets as they are"
+                "plain secrets"
             } else {
-                "variables for secrets"
+                "use variables"
             };
             vec![
                 key(Command::Open, "import"),
-                key(Command::Toggle, "choose"),
-                fixed("a", "whole file"),
-                key(Command::Back, "back"),
-                key(Command::Filter, "filter"),
                 fixed("v", variables).filter(|_| secrets),
+                key(Command::Toggle, "choose"),
+                key(Command::Back, "back"),
+                fixed("a", "whole file"),
+                key(Command::Filter, "filter"),
                 key(Command::Refresh, "scan again"),
             ]
         }
@@ -213,7 +213,8 @@ fn named(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, commands: &[(Com
     fitted(buffer, view, area, commands.iter().filter_map(shown));
 }
 
-/// Keys and what they do, as many as there is room for. Help and quit always fit.
+/// Keys and what they do, as many as there is room for. Help always fits, and on the main screen
+/// quit: elsewhere its key only closes what is open.
 fn fitted(
     buffer: &mut Buffer,
     view: &ViewModel<'_>,
@@ -223,8 +224,12 @@ fn fitted(
     let shown = |(command, words): &(Command, &str)| {
         Some((view.keymap.shown(*command)?, (*words).to_owned()))
     };
-    let always = [Command::Help, Command::Quit].map(in_words);
-    let always: Vec<(String, String)> = always.iter().filter_map(shown).collect();
+    let always: &[Command] = match view.model.layers.top() {
+        None => &[Command::Help, Command::Quit],
+        Some(_) => &[Command::Help],
+    };
+    let always = always.iter().copied().map(in_words);
+    let always: Vec<(String, String)> = always.filter_map(|hint| shown(&hint)).collect();
     let width = |hint: &(String, String)| text::width(&hint.0) + text::width(&hint.1) + 3;
     let mut room = usize::from(area.width).saturating_sub(always.iter().map(width).sum());
     let mut chosen: Vec<(String, String)> = Vec::new();

@@ -1,11 +1,12 @@
 //! The help screen: the whole key map.
 
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use super::paint;
 use super::question::boxed;
-use crate::tui::keymap::{Scope, TABLE};
+use crate::tui::keymap::{CHOICES, CHOOSING, Scope, TABLE};
 use crate::tui::layout::{help_area, inside};
 use crate::tui::view_model::ViewModel;
 
@@ -29,25 +30,22 @@ pub fn draw(buffer: &mut Buffer, view: &ViewModel<'_>, offset: usize) {
             .map(|row| paint::line(inner, row))
             .unwrap_or_default()
     };
-    for (number, scope) in Scope::ALL.into_iter().enumerate() {
-        if number > 0 {
-            next();
-        }
-        let bold = theme.accent.add_modifier(Modifier::BOLD);
+    let bold = theme.accent.add_modifier(Modifier::BOLD);
+    let row = |buffer: &mut Buffer, line: Rect, keys: &str, help: &str| {
+        let width = KEYS.min(line.width);
+        paint::put(buffer, Rect { width, ..line }, keys, theme.text);
+        paint::put(buffer, paint::skip(line, KEYS + 1), help, theme.dim);
+    };
+    for scope in Scope::ALL {
         paint::put(buffer, next(), scope.heading(), bold);
         for binding in TABLE.iter().filter(|binding| binding.scope == scope) {
-            let line = next();
             let keys = view.keymap.all_shown(binding.command);
-            paint::put(
-                buffer,
-                ratatui::layout::Rect {
-                    width: KEYS.min(line.width),
-                    ..line
-                },
-                &keys,
-                theme.text,
-            );
-            paint::put(buffer, paint::skip(line, KEYS + 1), binding.help, theme.dim);
+            row(buffer, next(), &keys, binding.help);
         }
+        next();
+    }
+    paint::put(buffer, next(), CHOOSING, bold);
+    for (letter, _, help) in CHOICES {
+        row(buffer, next(), letter.encode_utf8(&mut [0; 4]), help);
     }
 }
