@@ -305,6 +305,7 @@ mod tests {
                 generation: Generation(5),
                 took: Duration::from_millis(38),
                 counts: methods.zip(counts).collect(),
+                names: Vec::new(),
                 failures: failed
                     .then_some((ListMethod::Resources, failure))
                     .into_iter()

@@ -1,4 +1,4 @@
-//! What a refresh changed: counts for the events, and a mark for each row.
+//! What a refresh changed: counts and the first names for the events, and a mark for each row.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -39,6 +39,43 @@ impl Counts {
     }
 }
 
+/// So many names of each kind are told with an event; there are up to 1,000 events.
+pub const MOST_NAMES: usize = 5;
+
+/// Of a longer name the rest is left out, in bytes.
+const LONGEST_NAME: usize = 120;
+
+/// The keys of the first rows that a refresh added, removed and changed: at most [`MOST_NAMES`] of
+/// each, in the order of the lists.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Names {
+    /// Of rows that were not there before.
+    pub added: Vec<Box<str>>,
+    /// Of rows that are gone.
+    pub removed: Vec<Box<str>>,
+    /// Of rows that say something else now.
+    pub changed: Vec<Box<str>>,
+}
+
+impl Names {
+    /// The first names of a listing that is all new.
+    #[must_use]
+    pub fn added<T: Item>(new: &[T]) -> Self {
+        Self {
+            added: new.iter().take(MOST_NAMES).map(name).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+fn name<T: Item>(item: &T) -> Box<str> {
+    let key = item.key();
+    if key.len() <= LONGEST_NAME {
+        return key.into();
+    }
+    format!("{}…", &key[..key.floor_char_boundary(LONGEST_NAME)]).into()
+}
+
 /// The difference between two listings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changes {
@@ -46,6 +83,8 @@ pub struct Changes {
     pub marks: Box<[Mark]>,
     /// The sums.
     pub counts: Counts,
+    /// The first names.
+    pub names: Names,
     /// When the refresh ended; marks are shown for 5 s from here.
     pub at: Instant,
 }
@@ -74,20 +113,30 @@ pub fn diff<T: Item>(old: &[T], new: &[T], at: Instant) -> Changes {
         total: new.len(),
         ..Counts::default()
     };
+    let mut names = Names::default();
     for (item, mark) in new.iter().zip(&mut marks) {
         if *mark == Mark::Added {
-            if before.get_mut(item.key()).and_then(Vec::pop).is_some() {
+            let (sum, first) = if before.get_mut(item.key()).and_then(Vec::pop).is_some() {
                 *mark = Mark::Changed;
-                counts.changed += 1;
+                (&mut counts.changed, &mut names.changed)
             } else {
-                counts.added += 1;
+                (&mut counts.added, &mut names.added)
+            };
+            *sum += 1;
+            if first.len() < MOST_NAMES {
+                first.push(name(item));
             }
         }
     }
     counts.removed = before.values().map(Vec::len).sum();
+    if counts.removed > 0 {
+        let gone = |item: &&T| before.get_mut(item.key()).and_then(Vec::pop).is_some();
+        names.removed = old.iter().filter(gone).take(MOST_NAMES).map(name).collect();
+    }
     Changes {
         marks: marks.into(),
         counts,
+        names,
         at,
     }
 }
@@ -151,5 +200,20 @@ mod tests {
         check("a=1 a=2", "a=2", ".", 1);
         check("a=1 a=2", "a=3 a=1", "~.", 0);
         check("a b c", "", "", 3);
+    }
+
+    #[test]
+    fn the_first_rows_of_each_kind_are_named() {
+        let old = "a=1 old0 old1 old2 old3 old4 old5 old6 b";
+        let new = "new0 new1 new2 new3 new4 new5 new6 b a=2";
+        let changes = diff(&prompts(old), &prompts(new), Instant::now());
+        let joined = |keys: &[Box<str>]| keys.join(" ");
+        assert_eq!(joined(&changes.names.added), "new0 new1 new2 new3 new4");
+        assert_eq!(joined(&changes.names.removed), "old0 old1 old2 old3 old4");
+        assert_eq!(joined(&changes.names.changed), "a");
+        assert_eq!((changes.counts.added, changes.counts.removed), (7, 7));
+        let long = prompts(&"é".repeat(100));
+        let changes = diff(&[], &long, Instant::now());
+        assert_eq!(&*changes.names.added[0], format!("{}…", "é".repeat(60)));
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::diff::Counts;
+use super::diff::{Counts, Names};
 use super::error::Failure;
 use super::ids::{Generation, Group, ListMethod, ServerName};
 
@@ -56,6 +56,8 @@ pub struct RefreshReport {
     pub took: Duration,
     /// For each listing that succeeded what changed.
     pub counts: Vec<(ListMethod, Counts)>,
+    /// For each of those the first names of what changed.
+    pub names: Vec<(ListMethod, Names)>,
     /// Each listing that failed.
     pub failures: Vec<(ListMethod, Failure)>,
 }

@@ -17,7 +17,7 @@ pub mod text;
 pub mod uri_template;
 
 pub use catalog::{Catalog, Freshness, Listing};
-pub use diff::{Changes, Mark};
+pub use diff::{Changes, Mark, Names};
 pub use error::{DiscoveryError, Failure, FailureKind};
 pub use event::{Event, EventKind, RefreshReport};
 pub use ids::{Epoch, Generation, Group, ListMethod, Revision, ServerName, TransportKind};

@@ -13,8 +13,8 @@ use super::rows::{ErrorRow, Rows, Trouble};
 use crate::domain::item::Audience;
 use crate::domain::text;
 use crate::domain::{
-    Annotations, Event, Origin, Prompt, PromptArgument, Resource, ResourceTemplate, ServerSnapshot,
-    Tool,
+    Annotations, Event, EventKind, Origin, Prompt, PromptArgument, Resource, ResourceTemplate,
+    ServerSnapshot, Tool,
 };
 use crate::mcp::{Direction, Message};
 
@@ -210,6 +210,26 @@ impl Lines {
             self.add("Server", server.as_str());
         }
         self.add("What", &format::event(event));
+        if let EventKind::Refresh(report) = &event.kind {
+            for (method, names) in &report.names {
+                let counts = report.counts.iter().find(|(of, _)| of == method);
+                let counts = counts.map(|(_, counts)| *counts).unwrap_or_default();
+                self.names("Added", &names.added, counts.added);
+                self.names("Removed", &names.removed, counts.removed);
+                self.names("Changed", &names.changed, counts.changed);
+            }
+        }
+    }
+
+    /// The first of so many names, each on a line.
+    fn names(&mut self, label: &'static str, names: &[Box<str>], count: usize) {
+        for (index, name) in names.iter().enumerate() {
+            self.uri(if index == 0 { label } else { "" }, name);
+        }
+        let left = count.saturating_sub(names.len());
+        if left > 0 {
+            self.toned("", &format!("and {left} more"), Tone::Dim);
+        }
     }
 
     /// Everything about the server. Paths below the home folder begin with `~`.
@@ -320,4 +340,31 @@ fn takes(argument: &PromptArgument) -> String {
         let _ = write!(line, ": {}", text::cell(about));
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_names_the_first_are_shown_and_the_rest_is_counted() {
+        let mut lines = Lines::default();
+        lines.names("Added", &["note:///a".into(), "note:///b".into()], 14);
+        lines.names("Removed", &[], 0);
+        lines.names("Changed", &["note:///c".into()], 1);
+        let rich = lines.finish();
+        let shown: Vec<String> = (0..rich.len())
+            .map(|index| rich.line(index))
+            .map(|line| format!("{}{}", line.lead, line.text))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "Added       note:///a",
+                "            note:///b",
+                "            and 12 more",
+                "Changed     note:///c",
+            ]
+        );
+    }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use chrono::FixedOffset;
 
 use super::format::Clock;
-use crate::domain::diff::{Counts, Mark};
+use crate::domain::diff::{Counts, Mark, Names};
 use crate::domain::item::Audience;
 use crate::domain::{
     Annotations, AppState, Catalog, Changes, DiscoveryError, Epoch, Event, EventKind, Failure,
@@ -185,6 +185,7 @@ pub fn everything() -> ServerSnapshot {
             changed: 1,
             total: 7,
         },
+        names: Names::default(),
         at: before(2),
     };
     let mut snapshot = server(
@@ -323,6 +324,11 @@ pub fn with_events(servers: Vec<ServerSnapshot>) -> AppState {
         })
     };
     let status = |word, failure| EventKind::Status { word, failure };
+    let names = Names {
+        added: vec!["demo://resource/static/9".into()],
+        changed: vec!["demo://resource/static/2".into()],
+        ..Names::default()
+    };
     let refresh = |counts| {
         EventKind::Refresh(RefreshReport {
             group: Group::Resources,
@@ -330,6 +336,7 @@ pub fn with_events(servers: Vec<ServerSnapshot>) -> AppState {
             generation: Generation(5),
             took: Duration::from_millis(38),
             counts,
+            names: vec![(ListMethod::Resources, names.clone())],
             failures: Vec::new(),
         })
     };

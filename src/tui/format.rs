@@ -395,6 +395,7 @@ mod tests {
                 ),
                 (ListMethod::ResourceTemplates, Counts::default()),
             ],
+            names: Vec::new(),
             failures: Vec::new(),
         };
         let text = |report: &RefreshReport| {

@@ -352,6 +352,7 @@ impl ClientActor {
                 generation: self.generation,
                 took,
                 counts: applied.counts,
+                names: applied.names,
                 failures: applied.failures,
             }),
         ));

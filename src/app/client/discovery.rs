@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::domain::catalog::Slot;
-use crate::domain::diff::{Counts, diff};
+use crate::domain::diff::{Counts, Names, diff};
 use crate::domain::server::Mask;
 use crate::domain::{
     Catalog, DiscoveryError, Failure, Freshness, Group, Item, ListMethod, Listing, Prompt,
@@ -84,6 +84,8 @@ async fn ask<T: Decode>(
 pub struct Applied {
     /// For each listing that is new now what changed.
     pub counts: Vec<(ListMethod, Counts)>,
+    /// The first names of that.
+    pub names: Vec<(ListMethod, Names)>,
     /// Each listing that failed.
     pub failures: Vec<(ListMethod, Failure)>,
 }
@@ -176,18 +178,21 @@ impl Shelf {
                     .into_iter()
                     .find(|listing| listing.count().is_some());
                 let changes = before.map(|before| diff(&before.items, &traversed.items, now.mono));
-                let counts = changes.as_ref().map_or(
-                    Counts {
+                let (counts, names) = if let Some(changes) = &changes {
+                    (changes.counts, changes.names.clone())
+                } else {
+                    let counts = Counts {
                         added: traversed.items.len(),
                         total: traversed.items.len(),
                         ..Counts::default()
-                    },
-                    |changes| changes.counts,
-                );
+                    };
+                    (counts, Names::added(&traversed.items))
+                };
                 *T::of_mut(&mut self.catalog) =
                     Listing::renewed(traversed.items, traversed.notes, changes.map(Arc::new));
                 self.errors.retain(|error| error.method != Some(T::METHOD));
                 applied.counts.push((T::METHOD, counts));
+                applied.names.push((T::METHOD, names));
             }
             Some(Err(failure)) => self.fail::<T>(failure, now, applied),
         }
