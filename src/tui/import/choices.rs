@@ -143,21 +143,42 @@ impl Choices {
         }
     }
 
+    /// Whether [`Choices::toggle`] does something on the selected line.
+    #[must_use]
+    pub fn can_toggle(&self) -> bool {
+        match self.selected() {
+            Some(Line::Server(_, found)) => can_be_chosen(found),
+            Some(Line::Source(_) | Line::Broken(_)) => self.can_toggle_source(),
+            Some(Line::LeftOut(..) | Line::LookedAt(_)) | None => false,
+        }
+    }
+
+    /// Whether [`Choices::toggle_source`] does something on the selected line.
+    #[must_use]
+    pub fn can_toggle_source(&self) -> bool {
+        !self.of_source().is_empty()
+    }
+
+    /// What is shown of the selected line's file and can be chosen.
+    fn of_source(&self) -> Vec<usize> {
+        let line = self.at(self.window.cursor);
+        let Some(source) = line.and_then(|line| self.listing.source_of(line)) else {
+            return Vec::new();
+        };
+        let is_of_it = |line: &usize| {
+            let found = self.listing.found(*line);
+            self.listing.source_of(*line) == Some(source) && found.is_some_and(can_be_chosen)
+        };
+        self.shown.iter().copied().filter(is_of_it).collect()
+    }
+
     /// Chooses all that is shown of the selected line's file; nothing of it where all is chosen.
     ///
     /// # Errors
     ///
     /// Why nothing of it can be chosen.
     pub fn toggle_source(&mut self) -> Result<(), String> {
-        let line = self.at(self.window.cursor);
-        let Some(source) = line.and_then(|line| self.listing.source_of(line)) else {
-            return Ok(());
-        };
-        let is_of_it = |line: &usize| {
-            let found = self.listing.found(*line);
-            self.listing.source_of(*line) == Some(source) && found.is_some_and(can_be_chosen)
-        };
-        let lines: Vec<usize> = self.shown.iter().copied().filter(is_of_it).collect();
+        let lines = self.of_source();
         if lines.is_empty() {
             return Err("nothing of it can be chosen".to_owned());
         }

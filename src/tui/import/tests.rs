@@ -88,6 +88,40 @@ fn what_cannot_be_chosen_says_why() {
     check("codex", "", "nothing of it can be chosen");
 }
 
+/// On every line the footer names the keys that do something there, and no others.
+#[test]
+fn the_footer_offers_what_can_be_done() {
+    let mut deck = Deck::new((110, 40), AppState::default());
+    open(&mut deck, full());
+    let choices = |deck: &Deck| match stage(deck) {
+        Stage::Choosing(choices) => choices.clone(),
+        other => panic!("{other:?}"),
+    };
+    for _ in 0..choices(&deck).len() {
+        let footer = deck.text().lines().last().unwrap().to_owned();
+        let now = choices(&deck);
+        let works = |change: fn(&mut Choices) -> Result<(), String>| {
+            let mut after = now.clone();
+            change(&mut after).is_ok() && after != now
+        };
+        let check = |key: &str, works: bool| assert_eq!(footer.contains(key), works, "{footer}");
+        check("Space choose", works(Choices::toggle));
+        check("a whole file", works(Choices::toggle_source));
+        check("Enter import", true);
+        deck.press("j");
+    }
+    deck.press("g");
+    for place in 0..choices(&deck).len() {
+        let now = choices(&deck);
+        if now.at(place).is_some_and(|line| now.is_chosen(line)) {
+            deck.press("space");
+        }
+        deck.press("j");
+    }
+    assert_eq!(chosen(&choices(&deck)), "");
+    assert!(!deck.text().contains("Enter import"));
+}
+
 #[test]
 fn all_of_a_file_is_chosen_or_nothing_and_only_what_is_shown() {
     let mut choices = choices();

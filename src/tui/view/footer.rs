@@ -116,11 +116,11 @@ fn import_keys(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, import: &I
                 "use variables"
             };
             vec![
-                key(Command::Open, "import"),
+                key(Command::Open, "import").filter(|_| choices.chosen().next().is_some()),
                 fixed("v", variables).filter(|_| secrets),
-                key(Command::Toggle, "choose"),
+                key(Command::Toggle, "choose").filter(|_| choices.can_toggle()),
                 key(Command::Back, "back"),
-                fixed("a", "whole file"),
+                fixed("a", "whole file").filter(|_| choices.can_toggle_source()),
                 key(Command::Filter, "filter"),
                 key(Command::Refresh, "scan again"),
             ]

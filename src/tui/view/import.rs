@@ -155,9 +155,11 @@ fn summary(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, choices: &Choi
     }
     let chosen = choices.chosen().count();
     if chosen == 0 {
-        let mut all = choices.listing.findings.sources.iter();
-        let is_new = all.any(|source| source.servers.iter().any(can_be_chosen));
-        let words = if is_new {
+        let sources = &choices.listing.findings.sources;
+        let mut servers = sources.iter().flat_map(|source| &source.servers).peekable();
+        let words = if servers.peek().is_none() {
+            "Nothing of this can be imported."
+        } else if servers.any(can_be_chosen) {
             "Nothing is chosen."
         } else {
             "You have all of these already."
