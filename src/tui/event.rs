@@ -95,6 +95,13 @@ impl Keys {
     }
 }
 
+impl Drop for Keys {
+    /// What is typed when nobody takes it any more is for whoever has the terminal next.
+    fn drop(&mut self) {
+        self.pause();
+    }
+}
+
 /// Lets the thread read, or makes it wait. A read never waits for a key, so that closing the gate
 /// does not either.
 #[derive(Debug, Default)]

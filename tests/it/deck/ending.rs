@@ -3,8 +3,13 @@
 
 use std::fs::File;
 
+use portable_pty::CommandBuilder;
+
 use super::{FILE, Terminal, home};
 use crate::support::program::{Home, shell, until};
+
+/// Tells when it runs, and when it is asked to end, which it does not.
+const STUBBORN: &str = "trap 'echo asked > asked' TERM; echo up > up; while :; do sleep 600; done";
 
 /// Keeps every mcpdeck of the home from editing files while it is held.
 fn lock(home: &Home) -> File {
@@ -60,8 +65,7 @@ fn a_removal_is_taken_back_though_it_is_still_being_written() {
 #[test]
 fn a_second_interrupt_waits_for_no_server() {
     let home = Home::new();
-    let stubborn = "trap 'echo asked > asked' TERM; echo up > up; while :; do sleep 600; done";
-    home.configure(&[&shell("stubborn", stubborn)]);
+    home.configure(&[&shell("stubborn", STUBBORN)]);
     let mut deck = Terminal::deck(&home, &[]);
     deck.line_with(&["stubborn", "connecting"]);
     until("it runs", || home.path("work/up").exists());
@@ -72,4 +76,22 @@ fn a_second_interrupt_waits_for_no_server() {
     deck.assert_sane();
     home.assert_nothing_left();
     assert!(!home.path("work/asked").exists(), "it was asked to end");
+}
+
+#[test]
+fn what_is_typed_while_servers_are_closed_is_for_the_shell() {
+    let home = Home::new();
+    home.configure(&[&shell("stubborn", STUBBORN)]);
+    let mut command = CommandBuilder::new("sh");
+    let script = r#""$0"; echo "ended: $?"; read line; echo "typed: $line""#;
+    command.args(["-c", script, env!("CARGO_BIN_EXE_mcpdeck")]);
+    let mut deck = Terminal::start(&home, command, &[]);
+    deck.line_with(&["stubborn", "connecting"]);
+    until("it runs", || home.path("work/up").exists());
+    deck.press("q");
+    until("lines are the terminal's", || deck.is_cooked());
+    deck.press("hello\n");
+    deck.shows(&["ended: 0", "typed: hello"]);
+    assert_eq!(deck.code(), 0);
+    home.assert_nothing_left();
 }
