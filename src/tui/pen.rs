@@ -82,15 +82,13 @@ impl Pen {
         }
     }
 
-    /// Waits until everything is written, or the patience is over.
-    pub fn wait(&self, patience: Duration) {
+    /// Waits until everything is written, or cannot be, or the patience is over. Returns whether
+    /// nothing is left.
+    pub fn wait(&self, patience: Duration) -> bool {
         let work = self.0.lock();
-        // Whoever waits so gives up the terminal, whatever it says.
-        drop(
-            self.0
-                .changed
-                .wait_timeout_while(work, patience, |work| !work.is_done()),
-        );
+        let is_left = |work: &mut Work| !work.is_done();
+        let waited = self.0.changed.wait_timeout_while(work, patience, is_left);
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_done()
     }
 }
 
@@ -166,14 +164,14 @@ mod tests {
         let (pen, answer, read) = pen();
         pen.done().await.unwrap();
         pen.write(b"one");
-        pen.wait(Duration::ZERO);
+        assert!(!pen.wait(Duration::ZERO));
         assert!(read.try_recv().is_err());
         answer.send(Ok(())).unwrap();
         pen.done().await.unwrap();
         assert_eq!(read.recv().unwrap(), b"one");
         answer.send(Ok(())).unwrap();
         pen.write(b"two");
-        pen.wait(Duration::from_mins(1));
+        assert!(pen.wait(Duration::from_mins(1)));
         assert_eq!(read.try_recv().unwrap(), b"two");
     }
 
@@ -186,6 +184,6 @@ mod tests {
         assert_eq!(failure.kind(), io::ErrorKind::BrokenPipe);
         pen.write(b"two");
         pen.done().await.unwrap();
-        pen.wait(Duration::MAX);
+        assert!(pen.wait(Duration::MAX));
     }
 }

@@ -83,9 +83,13 @@ impl Screen {
     pub fn enter(mouse: bool) -> io::Result<Self> {
         install_panic_hook();
         let pen = Pen::start(io::stdout())?;
-        take(&pen, mouse).inspect_err(|_| restore())?;
+        take(&pen, mouse).inspect_err(|_| {
+            restore();
+        })?;
         let backend = CrosstermBackend::new(Sheet::of(pen.clone()));
-        let terminal = Terminal::new(backend).inspect_err(|_| restore())?;
+        let terminal = Terminal::new(backend).inspect_err(|_| {
+            restore();
+        })?;
         Ok(Self {
             terminal,
             pen,
@@ -315,10 +319,10 @@ pub fn is_gone(error: &io::Error) -> bool {
 }
 
 /// Gives the terminal back, once. There is nobody left to tell of an error: the terminal may be
-/// gone.
-fn restore() {
+/// gone. Returns whether it reads what is written to it.
+fn restore() -> bool {
     let Some(pen) = taken().take() else {
-        return;
+        return true;
     };
     let mut sheet = Sheet::of(pen.clone());
     let _ = listen_to_mouse(&mut sheet, false);
@@ -329,20 +333,22 @@ fn restore() {
         LeaveAlternateScreen,
         cursor::Show
     );
-    pen.wait(LAST_BYTES);
+    let is_read = pen.wait(LAST_BYTES);
     let _ = disable_raw_mode();
+    is_read
 }
 
 /// A panic of the deck gives the terminal back before it is told. One of another thread, while the
-/// deck goes on, is only logged: its message would stand in the middle of the screen.
+/// deck goes on, is only logged: its message would stand in the middle of the screen. So is one on
+/// a terminal that does not read, where telling would never end.
 fn install_panic_hook() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         let deck: ThreadId = thread::current().id();
         let former = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
-            if thread::current().id() == deck || taken().is_none() {
-                restore();
+            let is_ours = thread::current().id() == deck || taken().is_none();
+            if is_ours && restore() {
                 former(panic);
             } else {
                 tracing::error!(location = ?panic.location(), "a thread panicked");
@@ -407,6 +413,19 @@ mod tests {
 
         #[test]
         #[ignore = "started by another test, on a terminal of its own"]
+        fn the_deck_panics_unread() {
+            use rustix::termios::{Action, tcflow};
+            let deck = std::panic::catch_unwind(|| {
+                let _screen = Screen::enter(true).unwrap();
+                tcflow(rustix::stdio::stdout(), Action::OOff).unwrap();
+                panic!("the deck itself");
+            });
+            // The harness would want to print.
+            std::process::exit(if deck.is_err() { 7 } else { 0 });
+        }
+
+        #[test]
+        #[ignore = "started by another test, on a terminal of its own"]
         fn the_engine_panics() {
             let screen = Screen::enter(true).unwrap();
             let engine = thread::spawn(|| panic!("somebody else"));
@@ -414,13 +433,19 @@ mod tests {
             drop(screen);
         }
 
-        /// Runs one of the tests above, and returns what is on the terminal afterwards.
-        fn run(test: &str) -> String {
-            let pair = native_pty_system().openpty(PtySize::default()).unwrap();
+        /// One of the tests above.
+        fn command(test: &str) -> CommandBuilder {
             let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
             let name = format!("{PLACE}::{test}");
             command.args(["--exact", &name, "--ignored", "--nocapture"]);
             command.env("RUST_BACKTRACE", "0");
+            command
+        }
+
+        /// Runs it, and returns what is on the terminal afterwards.
+        fn run(test: &str) -> String {
+            let pair = native_pty_system().openpty(PtySize::default()).unwrap();
+            let command = command(test);
             let mut child = pair.slave.spawn_command(command).unwrap();
             drop(pair.slave);
             let mut bytes = Vec::new();
@@ -449,6 +474,21 @@ mod tests {
         fn a_panic_gives_the_terminal_back_before_it_is_told() {
             let screen = run("the_deck_panics");
             assert!(screen.contains("the deck itself"), "{screen}");
+        }
+
+        #[cfg(target_os = "linux")]
+        #[test]
+        fn a_panic_on_a_terminal_that_does_not_read_ends_the_deck() {
+            let pair = native_pty_system().openpty(PtySize::default()).unwrap();
+            let command = command("the_deck_panics_unread");
+            let mut child = pair.slave.spawn_command(command).unwrap();
+            let mut killer = child.clone_killer();
+            let (tell, ended) = std::sync::mpsc::channel();
+            thread::spawn(move || tell.send(child.wait().unwrap().exit_code()));
+            let code = ended.recv_timeout(std::time::Duration::from_secs(20));
+            // An error means that it has ended.
+            let _ = killer.kill();
+            assert_eq!(code, Ok(7));
         }
 
         #[test]
