@@ -1,5 +1,6 @@
 //! `mcpdeck list`: connects to all servers, asks for what is wanted, prints, and says how it went.
 
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -13,7 +14,7 @@ use super::run::{
 };
 use crate::app::report::{all_errors, error_line};
 use crate::domain::{
-    AppState, DiscoveryError, Failure, FailureKind, Interest, ServerSnapshot, Status,
+    AppState, DiscoveryError, Failure, FailureKind, Interest, ListMethod, ServerSnapshot, Status,
 };
 use crate::mcp::traverse::seconds;
 
@@ -87,35 +88,63 @@ fn print(how: How, state: &AppState, what: What) -> anyhow::Result<Exit> {
         }
     }
     say_untrusted(how, state);
-    if how.named && !how.quiet {
-        say_why_empty(state, what);
+    if how.quiet {
+        return Ok(judge(state));
+    }
+    let reasons = state.servers.iter().filter(|_| how.named);
+    let reasons: Vec<String> = reasons
+        .filter_map(|server| why_empty(server, what))
+        .collect();
+    reasons.iter().for_each(|reason| complain(reason));
+    let is_told = !reasons.is_empty() || all_errors(state).next().is_some();
+    if !is_told && !how.json && io::stdout().is_terminal() {
+        say_nothing_there(state, what);
     }
     Ok(judge(state))
 }
 
-/// Says why a server that was asked for by its name shows no row.
-fn say_why_empty(state: &AppState, what: What) {
-    for server in state.servers.iter().filter(|_| what != What::Servers) {
-        match (&server.status, what.method()) {
-            (Status::Disabled, _) => complain(&format!(
-                "{}: not started: it is disabled; switch it on with: mcpdeck enable {}",
-                server.name,
-                quoted(&server.name)
-            )),
-            (Status::Connected(session), Some(method)) => {
-                let needed = method.group().word();
-                if !session.capabilities.iter().any(|it| &**it == needed) {
-                    complain(&format!(
-                        "{}: it has no {}: it does not declare the capability {needed}",
-                        server.name,
-                        method.noun()
-                    ));
-                }
-            }
-            // An untrusted one has been told of, and so has one that failed.
-            _ => {}
+/// Why a server that was asked for by its name shows no row, if that is not told yet: an untrusted
+/// one has been told of, and so has one that failed.
+fn why_empty(server: &ServerSnapshot, what: What) -> Option<String> {
+    let name = &server.name;
+    match (&server.status, what.method()) {
+        (Status::Disabled, _) if what != What::Servers => Some(format!(
+            "{name}: not started: it is disabled; switch it on with: mcpdeck enable {}",
+            quoted(name)
+        )),
+        (Status::Connected(session), Some(method)) => {
+            let needed = method.group().word();
+            let is_declared = session.capabilities.iter().any(|it| &**it == needed);
+            (!is_declared).then(|| {
+                let noun = method.noun();
+                format!("{name}: it has no {noun}: it does not declare the capability {needed}")
+            })
         }
+        _ => None,
     }
+}
+
+/// Says to a person that there is nothing, where nothing failed and an empty screen would leave
+/// them guessing.
+fn say_nothing_there(state: &AppState, what: What) {
+    let asked = ListMethod::ALL.map(|method| what.shows(method).then_some(method));
+    let asked: Vec<ListMethod> = asked.into_iter().flatten().collect();
+    let is_connected =
+        |server: &&Arc<ServerSnapshot>| matches!(server.status, Status::Connected(_));
+    let connected: Vec<_> = state.servers.iter().filter(is_connected).collect();
+    let has_items = |server: &&Arc<ServerSnapshot>| {
+        let counts = asked.iter().map(|method| server.catalog.count(*method));
+        counts.flatten().any(|count| count > 0)
+    };
+    if asked.is_empty() || connected.is_empty() || connected.iter().any(has_items) {
+        return;
+    }
+    let nouns: Vec<&str> = asked.iter().map(|method| method.noun()).collect();
+    let servers = match connected.as_slice() {
+        [only] => only.name.to_string(),
+        many => format!("{} connected servers", many.len()),
+    };
+    complain(&format!("no {} on {servers}", nouns.join(", no ")));
 }
 
 /// Says which servers were not started because nobody approved them.

@@ -331,6 +331,35 @@ fn on_a_terminal_text_is_an_aligned_table_with_a_header() {
 }
 
 #[test]
+fn on_a_terminal_a_list_of_nothing_says_so() {
+    let home = Home::new();
+    let check = |args: &[&str], expected: &str| {
+        let ran = home.run_on_terminal(80, args);
+        assert_eq!(ran.text(0), "", "{args:?}");
+        assert_eq!(ran.stderr, expected, "{args:?}");
+    };
+    let bare = Script::legacy().named("prompts/list", &["p"]);
+    home.configure(&[&home.table("bare", &bare)]);
+    check(&["list", "templates"], "mcpdeck: no templates on bare\n");
+    check(&["list", "templates", "--quiet"], "");
+    home.configure(&[&home.table("bare", &bare), &home.table("other", &bare)]);
+    check(
+        &["list", "tools"],
+        "mcpdeck: no tools on 2 connected servers\n",
+    );
+    let failing = Script::legacy()
+        .sample()
+        .on("resources/templates/list", Reply::error(-32603, "no disk"));
+    home.configure(&[&home.table("x", &failing), &home.table("other", &bare)]);
+    let failed = home.run_on_terminal(80, &["list", "templates"]);
+    assert_eq!(failed.text(3), "");
+    assert!(!failed.stderr.contains("no templates"), "{}", failed.stderr);
+    home.configure(&[&home.table("bare", &bare)]);
+    // A script is not told: no line is what it expects.
+    assert_eq!(home.run(&["list", "tools"]).stderr, "");
+}
+
+#[test]
 fn wide_characters_are_aligned_as_they_are_drawn() {
     let home = Home::new();
     let script = Script::legacy().listing(
