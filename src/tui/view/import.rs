@@ -180,9 +180,9 @@ fn summary(buffer: &mut Buffer, view: &ViewModel<'_>, area: Rect, choices: &Choi
     if secrets > 0 {
         let have = if secrets == 1 { "has" } else { "have" };
         let what = if choices.to_variables {
-            "variables take their place; v copies them as they are"
+            "variables take their place; v copies them"
         } else {
-            "they are copied as they are; v puts variables instead"
+            "they are copied as they are; v uses variables"
         };
         let words = format!("{secrets} {have} secrets in plain text: {what}");
         paint::put(buffer, second, &words, theme.warn);
