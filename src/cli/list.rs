@@ -95,7 +95,9 @@ fn print(how: How, state: &AppState, what: What) -> anyhow::Result<Exit> {
     let reasons: Vec<String> = reasons
         .filter_map(|server| why_empty(server, what))
         .collect();
-    reasons.iter().for_each(|reason| complain(reason));
+    for reason in &reasons {
+        complain(reason);
+    }
     let is_told = !reasons.is_empty() || all_errors(state).next().is_some();
     if !is_told && !how.json && io::stdout().is_terminal() {
         say_nothing_there(state, what);
