@@ -59,14 +59,13 @@ pub struct EngineOptions {
 }
 
 impl EngineOptions {
-    /// How patiently processes are ended: only a one-shot command, which has printed its result, is
-    /// in a hurry.
+    /// How patiently processes are ended that nobody waits for. A one-shot command has printed its
+    /// result, and `serve` ends within 1 s of its input.
     #[must_use]
     pub const fn ladder(&self) -> Ladder {
-        if self.live {
-            Ladder::PATIENT
-        } else {
-            Ladder::BRISK
+        match (self.live, self.face) {
+            (true, Face::Deck | Face::Cli) => Ladder::PATIENT,
+            (true, Face::Serve(_)) | (false, _) => Ladder::BRISK,
         }
     }
 }

@@ -220,7 +220,7 @@ async fn serve(options: ServeOptions) -> Result<Option<Signal>, ServeError> {
         }
     };
     watching.abort();
-    engine.shutdown(Ladder::PATIENT).await;
+    engine.shutdown(Ladder::BRISK).await;
     ended
 }
 

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -256,20 +256,14 @@ impl<'a> Client<'a> {
         ran
     }
 
-    /// Closes its stdin and waits for its end, which has to come within a second where its servers
-    /// end when they are asked to.
-    pub fn end(self) {
-        self.end_within(Duration::from_secs(1));
-    }
-
-    /// As [`Client::end`], where servers take longer.
-    pub fn end_within(mut self, most: Duration) {
+    /// Closes its stdin and waits for its end, which has to come within a second.
+    pub fn end(mut self) {
         self.stdin = None;
         let start = Instant::now();
         let ran = self.wait();
         let took = start.elapsed();
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        assert!(took < most, "{took:?}");
+        assert!(took.as_millis() < 1_000, "{took:?}");
     }
 }
 

@@ -8,9 +8,6 @@ use super::client::{Client, Era};
 use crate::support::fake::{Grandchild, Reply, Script, Sigterm};
 use crate::support::program::{Home, table, until};
 
-/// Longer than the whole ladder takes.
-const LADDER: Duration = Duration::from_secs(3);
-
 /// Ends neither when its stdin is closed nor on TERM, and has a child that does not either.
 fn stubborn() -> Script {
     Script::legacy().sample().process(|process| {
@@ -24,7 +21,7 @@ fn stubborn() -> Script {
 }
 
 #[test]
-fn the_end_of_the_input_ends_it_children_included() {
+fn the_end_of_the_input_ends_it_within_a_second_children_included() {
     let home = Home::new();
     home.configure(&[
         &home.table("stubborn", &stubborn()),
@@ -34,19 +31,19 @@ fn the_end_of_the_input_ends_it_children_included() {
     let mut client = Client::start(&home, &["--server", "stubborn", "--server", "fine"]);
     client.templates();
     assert!(home.left().len() >= 3, "{:?}", home.left());
-    client.end_within(LADDER);
+    client.end();
 
     // In the middle of the handshakes, and of a call.
     let mut client = Client::start(&home, &[]);
     client.begin("tools/call", json!({"name": "list_mcp_resources"}));
     until("servers run", || home.left().len() >= 3);
-    client.end_within(LADDER);
+    client.end();
 
     // Before and instead of any message.
-    Client::silent(&home, &[], Era::Legacy).end_within(LADDER);
+    Client::silent(&home, &[], Era::Legacy).end();
     let mut client = Client::silent(&home, &[], Era::Modern);
     client.ask("server/discover", json!({}));
-    client.end_within(LADDER);
+    client.end();
 }
 
 #[test]
@@ -105,7 +102,7 @@ fn a_signal_ends_it_and_its_servers() {
             let ran = client.wait();
             assert_eq!(ran.code, Some(code), "{ran:?}");
             let took = start.elapsed();
-            assert!(took < LADDER, "{took:?}");
+            assert!(took < Duration::from_secs(2), "{took:?}");
         };
         let mut client = Client::start(&home, &[]);
         client.templates();
