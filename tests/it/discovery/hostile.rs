@@ -7,10 +7,12 @@ use serde_json::Value;
 
 use super::Program;
 use crate::support::fake::{Part, Reply, Script};
-use crate::support::program::peak_kib;
+use crate::support::program::own_peak_kib;
 
 const SIZE: usize = 15 * 1024 * 1024;
-const MAX_KIB: u64 = 64_000_000 / 1024;
+/// With the program's whole file, which has 16 MB as it ships, it stays far below the 64 MB that are
+/// promised.
+const MAX_KIB: u64 = 36_000_000 / 1024;
 
 /// A line of [`SIZE`] bytes: a start, many of these, and an end.
 fn line(start: &str, fill: &[u8], end: &str) -> Vec<Part> {
@@ -37,7 +39,7 @@ fn check(answer: Vec<Part>, expected: Option<&str>) {
     let mut stdout = child.stdout.take().unwrap();
     let mut json = vec![0];
     stdout.read_exact(&mut json).unwrap();
-    let peak = peak_kib(child.id());
+    let peak = own_peak_kib(child.id());
     stdout.read_to_end(&mut json).unwrap();
     child.wait().unwrap();
 

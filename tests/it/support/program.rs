@@ -350,8 +350,23 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
 /// When the process is gone, or the system does not tell.
 #[cfg(target_os = "linux")]
 pub fn peak_kib(pid: u32) -> u64 {
+    status_kib(pid, "VmHWM:")
+}
+
+/// As [`peak_kib`], without the program's file: how much of a development build is in memory
+/// depends on how the system happens to cache it.
+///
+/// # Panics
+/// See [`peak_kib`].
+#[cfg(target_os = "linux")]
+pub fn own_peak_kib(pid: u32) -> u64 {
+    status_kib(pid, "VmHWM:") - status_kib(pid, "RssFile:")
+}
+
+#[cfg(target_os = "linux")]
+fn status_kib(pid: u32, name: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let line = status.lines().find(|line| line.starts_with(name));
     let number = line.unwrap().split_whitespace().nth(1).unwrap();
     number.parse().unwrap()
 }
