@@ -31,7 +31,7 @@ const QUIET: Duration = Duration::from_millis(100);
 /// A file that never rests is read all the same after this time.
 const LONGEST_UNREST: Duration = Duration::from_secs(1);
 
-/// How long a file may be gone, or empty, before that is taken to be meant.
+/// How long a file may be gone, or without servers, before that is taken to be meant.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// How often files are looked at where the system does not tell.
@@ -132,14 +132,16 @@ impl Follower {
 
     async fn reload(&mut self) {
         let old = Arc::clone(&self.latest.borrow());
-        let request = self.request.clone();
-        let files = old.clone();
-        if blocking(move || is_interrupted(&files)).await == Some(true) {
-            sleep(GRACE).await;
-        }
-        let Some(loaded) = blocking(move || load(&request)).await else {
+        let Some(mut loaded) = self.load().await else {
             return;
         };
+        if is_interrupted(&old, &loaded) {
+            sleep(GRACE).await;
+            let Some(again) = self.load().await else {
+                return;
+            };
+            loaded = again;
+        }
         match loaded {
             Ok(new) => {
                 let recovered = self.told.take().is_some();
@@ -147,6 +149,12 @@ impl Follower {
             }
             Err(error) => self.tell(&error).await,
         }
+    }
+
+    /// `None` where the runtime ends.
+    async fn load(&self) -> Option<Result<Loaded, ConfigError>> {
+        let request = self.request.clone();
+        blocking(move || load(&request)).await
     }
 
     /// Says once what is wrong; what was in effect stays.
@@ -273,18 +281,27 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// Whether a file that was in use is gone or empty: most likely somebody is writing it.
-fn is_interrupted(loaded: &Loaded) -> bool {
-    let cwd = loaded.environment.cwd();
-    loaded.files.iter().any(|file| {
-        let metadata = fs::metadata(cwd.join(&file.path));
-        let is_empty = metadata.map_or(true, |metadata| metadata.len() == 0);
-        let has_servers = loaded.entries.iter().any(|entry| {
-            let origin = entry.origin.as_ref();
-            origin.is_some_and(|origin| *origin.file == *file.path)
-        });
-        is_empty && has_servers
-    })
+/// Whether a file that had servers was read without any, or cannot be read as it is gone or empty:
+/// most likely somebody is writing it. What was read decides, not a second look, which may come
+/// earlier or later than the reading.
+fn is_interrupted(old: &Loaded, new: &Result<Loaded, ConfigError>) -> bool {
+    let had_servers = |path: &Path| has_servers(old, path);
+    let mut files = old.files.iter().map(|file| &*file.path);
+    match new {
+        Ok(new) => files.any(|path| had_servers(path) && !has_servers(new, path)),
+        Err(_) => files.any(|path| {
+            let metadata = fs::metadata(old.environment.cwd().join(path));
+            had_servers(path) && metadata.map_or(true, |metadata| metadata.len() == 0)
+        }),
+    }
+}
+
+fn has_servers(loaded: &Loaded, path: &Path) -> bool {
+    let mut origins = loaded
+        .entries
+        .iter()
+        .filter_map(|entry| entry.origin.as_ref());
+    origins.any(|origin| *origin.file == *path)
 }
 
 /// Runs what waits for a disk on a thread where it may; `None` where the runtime ends.
@@ -365,6 +382,41 @@ mod tests {
             environment: &environment,
         };
         read(input).unwrap().entries
+    }
+
+    #[test]
+    fn a_file_that_is_read_without_its_servers_is_being_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let environment = Environment::new([], None, folder.path().into());
+        let [a, b] = ["a", "b"].map(|name| folder.path().join(format!("{name}.toml")));
+        let request = LoadRequest {
+            files: vec![a.clone(), b.clone()],
+            settings_only: false,
+            check_keys: |_| None,
+            environment,
+        };
+        let servers = |name: &str| format!("servers.{name} = {{ command = 'x' }}\n");
+        let read = |first: &str, second: &str| {
+            fs::write(&a, first).unwrap();
+            fs::write(&b, second).unwrap();
+            load(&request)
+        };
+        let old = read(&servers("a"), &servers("b")).unwrap();
+        for (first, second, wanted) in [
+            (servers("a"), servers("b"), false),
+            (servers("c"), servers("b"), false),
+            (String::new(), servers("b"), true),
+            (servers("a"), "# nothing yet\n".to_owned(), true),
+            ("[servers.a\n".to_owned(), servers("b"), false),
+            ("[servers.a\n".to_owned(), String::new(), true),
+        ] {
+            let new = read(&first, &second);
+            // Written whole by now: what was read before counts.
+            if new.is_ok() {
+                read(&servers("a"), &servers("b")).unwrap();
+            }
+            assert_eq!(is_interrupted(&old, &new), wanted, "{first:?} {second:?}");
+        }
     }
 
     #[test]
