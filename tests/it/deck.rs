@@ -232,13 +232,18 @@ impl Terminal {
         seen.bytes.clone()
     }
 
-    /// Waits for the end, and returns the exit code.
+    /// Waits for the end and for all that was written until then, and returns the exit code.
     pub(super) fn code(&mut self) -> u32 {
         let child = &mut self.child;
         let mut status = None;
         until("the deck ends", || {
             status = child.try_wait().unwrap();
             status.is_some()
+        });
+        until("what it has written is read", || {
+            let seen = self.output.seen.lock();
+            let seen = seen.unwrap_or_else(PoisonError::into_inner);
+            seen.ended || seen.closing
         });
         status.unwrap().exit_code()
     }
