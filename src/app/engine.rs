@@ -59,13 +59,13 @@ pub struct EngineOptions {
 }
 
 impl EngineOptions {
-    /// How patiently processes are ended that nobody waits for. A one-shot command has printed its
-    /// result, and `serve` ends within 1 s of its input.
+    /// How patiently processes are ended until the engine itself is told to end.
     #[must_use]
     pub const fn ladder(&self) -> Ladder {
-        match (self.live, self.face) {
-            (true, Face::Deck | Face::Cli) => Ladder::PATIENT,
-            (true, Face::Serve(_)) | (false, _) => Ladder::BRISK,
+        if self.live {
+            Ladder::PATIENT
+        } else {
+            Ladder::BRISK
         }
     }
 }

@@ -58,6 +58,8 @@ pub(super) struct Supervisor {
     updates: mpsc::Receiver<Update>,
     publish: watch::Sender<Arc<AppState>>,
     broadcast: broadcast::Sender<Arc<Event>>,
+    /// How patiently all processes are ended.
+    ladder: watch::Sender<Ladder>,
     /// The servers to begin with.
     first: Vec<Definition>,
     members: Vec<Member>,
@@ -152,18 +154,21 @@ impl Supervisor {
         broadcast: broadcast::Sender<Arc<Event>>,
     ) -> Self {
         let (report, updates) = mpsc::channel(UPDATES);
+        let (ladder, climbed) = watch::channel(options.ladder());
         Self {
             context: Context {
                 launcher,
                 slots: Arc::new(ConnectSlots::new(&options.settings)),
                 logins: login::store(),
                 options: Arc::new(options),
+                ladder: climbed,
                 updates: report,
             },
             mailbox,
             updates,
             publish,
             broadcast,
+            ladder,
             first: servers,
             members: Vec::new(),
             trials: Trials::default(),
@@ -214,10 +219,12 @@ impl Supervisor {
     /// Closes all servers at the same time and waits for the last.
     async fn shut_down(mut self, ladder: Ladder) {
         self.mailbox.close();
+        // It holds for what is being closed already, too.
+        self.ladder.send_replace(ladder);
         let members = std::mem::take(&mut self.members).into_iter();
         for member in members.chain(self.trials.end()) {
             self.leaving
-                .spawn(async move { member.handle.shutdown(ladder).await });
+                .spawn(async move { member.handle.shutdown().await });
         }
         loop {
             tokio::select! {
@@ -226,9 +233,7 @@ impl Supervisor {
                 Some(_) = self.updates.recv() => {}
             }
         }
-        // What failed attempts to connect have left is being ended behind the actors' backs, on
-        // the engine's own ladder.
-        let ladder = self.context.options.ladder();
+        // What failed attempts to connect have left is being ended behind the actors' backs.
         let longest = ladder.term + ladder.kill + LAST_REAPING;
         let all_free = async {
             for seat in self.seats.values() {
@@ -371,7 +376,7 @@ impl Supervisor {
     /// Closes the connection of one that is on no list any more.
     fn dismiss(&mut self, member: Member) {
         self.leaving
-            .spawn(async move { member.handle.shutdown(Ladder::PATIENT).await });
+            .spawn(async move { member.handle.shutdown().await });
     }
 
     fn refresh_all(&mut self) {

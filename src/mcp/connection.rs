@@ -11,6 +11,7 @@ use rmcp::service::{
     serve_directly_with_ct,
 };
 use rmcp::transport::Transport;
+use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -54,7 +55,7 @@ pub struct ConnectOptions {
     /// On one request.
     pub request_timeout: Duration,
     /// How a child is ended that does not come to be connected.
-    pub ladder: Ladder,
+    pub ladder: watch::Receiver<Ladder>,
     /// Starts servers that speak over stdio.
     pub launcher: Arc<dyn Launch>,
     /// Whether what the server says of itself is of interest: not to a one-shot command.
@@ -73,7 +74,7 @@ impl ConnectOptions {
         config: &ServerConfig,
         settings: &Settings,
         launcher: Arc<dyn Launch>,
-        ladder: Ladder,
+        ladder: watch::Receiver<Ladder>,
     ) -> Self {
         Self {
             protocol: config.protocol,
@@ -165,7 +166,7 @@ impl Connection {
     }
 
     /// Ends the connection and its process, by the ladder; nothing is left when it returns.
-    pub async fn close(mut self, ladder: Ladder) {
+    pub async fn close(mut self, ladder: watch::Receiver<Ladder>) {
         let ended = self.service.close_with_timeout(TRANSPORT_END).await;
         if !matches!(ended, Ok(Some(_))) {
             tracing::debug!(?ended, "a transport did not end in time");

@@ -73,7 +73,7 @@ pub(super) async fn open(
         )),
     };
     let failure = child.explain(error).await;
-    let (mut wire, process, ladder) = (child.wire, child.process, options.ladder);
+    let (mut wire, process, ladder) = (child.wire, child.process, options.ladder.clone());
     tokio::spawn(async move {
         // Closing a pipe cannot fail in a way that matters to a process that is to end.
         let _ = wire.close().await;
@@ -131,7 +131,7 @@ impl<'a> Child<'a> {
         let _ = self.wire.close().await;
         // It stays ours until it is gone: this may be called off, and is begun again then.
         if let Some(process) = &mut self.process {
-            process.close(self.options.ladder).await;
+            process.close(self.options.ladder.clone()).await;
         }
         self.process = None;
     }

@@ -15,7 +15,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -52,6 +52,7 @@ pub(in crate::app) struct Context {
     pub(in crate::app) launcher: Arc<dyn Launch>,
     pub(in crate::app) slots: Arc<ConnectSlots>,
     pub(in crate::app) logins: Option<Arc<TokenStore>>,
+    pub(in crate::app) ladder: watch::Receiver<Ladder>,
     pub(in crate::app) updates: mpsc::Sender<Update>,
 }
 
@@ -123,7 +124,7 @@ impl ClientActor {
 
     async fn run(mut self) {
         let next = self.as_defined();
-        self.turn(next, self.context.options.ladder());
+        self.turn(next);
         self.publish().await;
         while !matches!(self.stage, Stage::Ended) {
             self.step().await;
@@ -140,7 +141,7 @@ impl ClientActor {
             request = self.mailbox.recv() => match request {
                 Some(request) => self.take_request(request),
                 // Nobody can ask for anything any more.
-                None => self.turn(Next::End, self.context.options.ladder()),
+                None => self.turn(Next::End),
             },
             Some(report) = self.reports.recv() => self.take_report(report),
             () = ended(&self.stage) => self.take_end(),
@@ -197,7 +198,7 @@ impl ClientActor {
         self.renewed = false;
         self.backoff = Backoff::new(self.backoff.limit());
         let next = self.as_defined();
-        self.turn(next, self.context.options.ladder());
+        self.turn(next);
     }
 
     fn as_defined(&self) -> Next {
@@ -240,13 +241,13 @@ impl ClientActor {
             Stage::Connecting { retry, .. } => match outcome {
                 Some(Ok(opened)) => self.go_up(epoch, opened),
                 Some(Err(failure)) => self.take_failure(failure, retry.is_some()),
-                None => self.turn(Next::Connect, self.context.options.ladder()),
+                None => self.turn(Next::Connect),
             },
             // It was called off. If the handshake was faster, what it opened is closed first.
             Stage::Closing(next) => match outcome {
                 Some(Ok(opened)) => {
                     self.stage = Stage::Closing(next);
-                    let ladder = self.context.options.ladder();
+                    let ladder = self.context.ladder.clone();
                     self.live(epoch, opened).close(ladder);
                 }
                 Some(Err(_)) | None => self.proceed(next),
@@ -365,13 +366,13 @@ impl ClientActor {
             let life = live.since.elapsed();
             self.invalidate();
             self.stage = Stage::Closing(Next::Judge { life });
-            live.bury(self.context.options.ladder());
+            live.bury(self.context.ladder.clone());
         }
     }
 
     /// Changes the course: invalidates what is shown, closes what is alive, and goes on with
     /// `next` when nothing is. A turn during the closing replaces what follows.
-    pub(super) fn turn(&mut self, next: Next, ladder: Ladder) {
+    pub(super) fn turn(&mut self, next: Next) {
         self.invalidate();
         match std::mem::replace(&mut self.stage, Stage::Ended) {
             Stage::Resting(_) | Stage::Waiting(_) | Stage::Ended => self.proceed(next),
@@ -381,7 +382,7 @@ impl ClientActor {
             }
             Stage::Up(live) => {
                 self.stage = Stage::Closing(next);
-                live.close(ladder);
+                live.close(self.context.ladder.clone());
             }
             Stage::Closing(_) => self.stage = Stage::Closing(next),
         }
@@ -431,7 +432,7 @@ impl ClientActor {
                     &config,
                     &self.context.options.settings,
                     Arc::clone(&self.context.launcher),
-                    self.context.options.ladder(),
+                    self.context.ladder.clone(),
                 )
             },
             config,

@@ -14,7 +14,6 @@ use crate::mcp::calls::ArgumentOf;
 use crate::mcp::decode::completion::Completion;
 use crate::mcp::decode::contents::Content;
 use crate::mcp::decode::prompt::PromptText;
-use crate::mcp::process::Ladder;
 use crate::mcp::{Line, Message};
 
 /// A clonable handle to one client actor.
@@ -152,8 +151,8 @@ impl ClientHandle {
     }
 
     /// Closes the connection and ends the client.
-    pub async fn shutdown(&self, ladder: Ladder) {
-        self.tell(Request::Shutdown(ladder)).await;
+    pub async fn shutdown(&self) {
+        self.tell(Request::Shutdown).await;
         self.mailbox.closed().await;
     }
 

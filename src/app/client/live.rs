@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -429,7 +429,7 @@ impl Live {
     }
 
     /// Stops everything and closes the connection in a task of its own, which reports the end.
-    pub(super) fn close(mut self, ladder: Ladder) {
+    pub(super) fn close(mut self, ladder: watch::Receiver<Ladder>) {
         self.tasks.abort_all();
         let (connection, reports) = (self.connection, self.reports);
         tokio::spawn(async move {
@@ -439,7 +439,7 @@ impl Live {
     }
 
     /// The other side has ended the connection: tells why, then closes what is left of it.
-    pub(super) fn bury(mut self, ladder: Ladder) {
+    pub(super) fn bury(mut self, ladder: watch::Receiver<Ladder>) {
         self.tasks.abort_all();
         let (mut connection, reports) = (self.connection, self.reports);
         let (epoch, mask) = (self.epoch, self.mask);

@@ -15,7 +15,6 @@ use crate::mcp::calls::ArgumentOf;
 use crate::mcp::decode::completion::Completion;
 use crate::mcp::decode::contents::Content;
 use crate::mcp::decode::prompt::PromptText;
-use crate::mcp::process::Ladder;
 use crate::mcp::{Connection, Line, Message};
 
 /// What a handle asks for.
@@ -72,7 +71,7 @@ pub(super) enum Request {
         reply: oneshot::Sender<Vec<Message>>,
     },
     /// Close the connection and end.
-    Shutdown(Ladder),
+    Shutdown,
 }
 
 /// What a child task reports. A report of an older epoch is dropped, whatever it says.

@@ -81,7 +81,7 @@ impl ClientActor {
                 let lines = Arc::clone(&self.lines);
                 self.follow(reply, async move { lines.messages_after(seq).await });
             }
-            Request::Shutdown(ladder) => self.turn(Next::End, ladder),
+            Request::Shutdown => self.turn(Next::End),
         }
     }
 

@@ -33,7 +33,8 @@ use super::signals::Signals;
 use crate::domain::StdioConfig;
 
 /// How patiently a process is asked to end: its stdin is closed, TERM follows after `term`, and
-/// KILL after another `kill`.
+/// KILL after another `kill`. It is handed on as a [`watch::Receiver`], so that who is in a hurry
+/// later shortens also what is climbed already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ladder {
     /// From closing stdin to TERM.
@@ -268,17 +269,33 @@ impl Process {
 
     /// Climbs the ladder until nothing of the group is left. Stdin must be closed already. A climb
     /// that is broken off can be begun again.
-    pub async fn close(&mut self, ladder: Ladder) {
-        let start = Instant::now();
-        if !self.gone_by(start + ladder.term).await {
+    pub async fn close(&mut self, mut ladder: watch::Receiver<Ladder>) {
+        if !self.gone_within(&mut ladder, |ladder| ladder.term).await {
             self.group.terminate();
-            if !self.gone_by(start + ladder.term + ladder.kill).await {
+            if !self.gone_within(&mut ladder, |ladder| ladder.kill).await {
                 self.group.kill();
                 // Nothing survives KILL; what remains is to be reaped.
                 self.gone_by(Instant::now() + Duration::from_secs(1)).await;
             }
         }
         self.stderr.abort();
+    }
+
+    /// Whether the leader is reaped and the group empty when this rung is over, as long as the
+    /// ladder says at the end.
+    async fn gone_within(
+        &self,
+        ladder: &mut watch::Receiver<Ladder>,
+        rung: impl Fn(&Ladder) -> Duration,
+    ) -> bool {
+        let start = Instant::now();
+        loop {
+            let deadline = start + rung(&ladder.borrow_and_update());
+            tokio::select! {
+                is_gone = self.gone_by(deadline) => return is_gone,
+                Ok(()) = ladder.changed() => {}
+            }
+        }
     }
 
     /// Whether the leader is reaped and the group empty by the deadline.

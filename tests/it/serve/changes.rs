@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use crate::support::fake::{Action, Listing, Reply, Script};
-use crate::support::program::Home;
+use crate::support::program::{Home, table, until};
 
 const CHANGED: &str = "notifications/resources/list_changed";
 
@@ -125,4 +125,30 @@ fn an_edit_of_the_config_adds_and_removes_servers() {
             .count(),
         1
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_is_changed_or_switched_off_has_its_time_to_end() {
+    let home = Home::new();
+    let script = Script::legacy().named("resources/list", &["one"]);
+    let ended = home.path("ended").display().to_string();
+    // After its input has ended it has something to do, for longer than a command that has printed
+    // its result would wait.
+    let slow = format!("\"$@\"; sleep 0.7; echo x >> '{ended}'");
+    let mut command = ["sh", "-c", &slow, "sh"].map(str::to_owned).to_vec();
+    command.extend(home.fake("slow", &script));
+    let server = table("slow", &command);
+    let times_ended = || home.read("ended").lines().count();
+    home.configure(&[&server]);
+    let mut client = Client::start(&home, &[]);
+    assert_eq!(names(&mut client), ["one"]);
+    home.configure(&[&server, "env = { A = \"b\" }"]);
+    until("it is restarted", || times_ended() == 1);
+    while names(&mut client) != ["one"] {
+        client.notified(CHANGED);
+    }
+    home.configure(&[&server, "enabled = false"]);
+    until("it is switched off", || times_ended() == 2);
+    client.end();
 }

@@ -39,6 +39,19 @@ fn the_end_of_the_input_ends_it_within_a_second_children_included() {
     until("servers run", || home.left().len() >= 3);
     client.end();
 
+    // While one that was switched off is given its time.
+    let servers = [
+        home.table("stubborn", &stubborn()),
+        home.table("fine", &Script::legacy()),
+    ];
+    home.configure(&[&servers[0], &servers[1]]);
+    let mut client = Client::start(&home, &[]);
+    client.templates();
+    home.configure(&[&servers[0], "enabled = false\n", &servers[1]]);
+    client.notified("notifications/resources/list_changed");
+    assert!(home.left().len() >= 3, "{:?}", home.left());
+    client.end();
+
     // Before and instead of any message.
     Client::silent(&home, &[], Era::Legacy).end();
     let mut client = Client::silent(&home, &[], Era::Modern);
