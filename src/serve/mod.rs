@@ -33,8 +33,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -208,7 +210,12 @@ async fn serve(options: ServeOptions) -> Result<Option<Signal>, ServeError> {
     };
     tokio::pin!(served);
     let ended = tokio::select! {
-        served = &mut served => served.map(|()| None),
+        served = &mut served => {
+            // Who sends a signal and closes our input at once is told of the signal.
+            yield_now().await;
+            let signal = signals.next().now_or_never();
+            served.and(signal.transpose().map_err(ServeError::from))
+        }
         signal = signals.next() => {
             end.cancel();
             let ended = served.await;

@@ -127,6 +127,22 @@ fn a_signal_ends_it_and_its_servers() {
     }
 }
 
+/// Who ends a process as most programs do sends a signal and closes its pipes at once.
+#[cfg(unix)]
+#[test]
+fn a_signal_just_before_the_end_of_the_input_is_why_it_ended() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let home = Home::new();
+    for _ in 0..8 {
+        let mut client = Client::start(&home, &[]);
+        let pid = i32::try_from(client.pid()).unwrap();
+        kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
+        client.close_input();
+        let ran = client.wait();
+        assert_eq!(ran.code, Some(143), "{ran:?}");
+    }
+}
+
 #[test]
 fn it_never_starts_itself() {
     let home = Home::new();
