@@ -143,8 +143,11 @@ pub fn print_text(state: &AppState, what: What) -> io::Result<()> {
         What::Resources => print_items(state, what, ["SERVER", "URI", "TITLE"]),
         What::Templates => print_items(state, what, ["SERVER", "URI TEMPLATE", "TITLE"]),
         What::Tools | What::Prompts => print_items(state, what, ["SERVER", "NAME", "TITLE"]),
-        // The kind stands last, so that the fields before it are those of the other listings.
-        What::All => print_items(state, what, ["SERVER", "URI OR NAME", "TITLE", "KIND"]),
+        // Programs have the three fields of the other listings, and the kinds in the JSON.
+        What::All if io::stdout().is_terminal() => {
+            print_items(state, what, ["SERVER", "URI OR NAME", "TITLE", "KIND"])
+        }
+        What::All => print_items(state, what, ["SERVER", "URI OR NAME", "TITLE"]),
     }
 }
 
@@ -174,7 +177,7 @@ fn add_items<T: Slot, const N: usize>(table: &mut Table<N>, server: &ServerSnaps
     }
 }
 
-/// What a row of `list all` is.
+/// What a row of `list all` is, for a person.
 const fn kind(method: ListMethod) -> &'static str {
     match method {
         ListMethod::Resources => "resource",

@@ -245,7 +245,7 @@ fn text_is_one_item_a_line_tab_separated_without_a_header() {
     check(&["templates"], 3, "files\tfile:///{path}\tfile\n");
     check(&["tools"], 3, "files\tt\tT\n");
     check(&["prompts"], 3, "prompts\tp\tp\n");
-    let all = "files\tfile:///a\tA\tresource\nfiles\tfile:///b\tb\tresource\nfiles\tfile:///{path}\tfile\ttemplate\nfiles\tt\tT\ttool\nprompts\tp\tp\tprompt\n";
+    let all = "files\tfile:///a\tA\nfiles\tfile:///b\tb\nfiles\tfile:///{path}\tfile\nfiles\tt\tT\nprompts\tp\tp\n";
     check(&["all"], 3, all);
     // The disabled server was not even started.
     assert!(!home.path("work/started").exists());
