@@ -1,6 +1,6 @@
 //! `mcpdeck import`: shows the servers of other tools, and copies those of one into our file.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -124,10 +124,13 @@ fn show(args: &Args, sources: &[Source]) -> anyhow::Result<Exit> {
 }
 
 fn copy(args: &Args, request: &LoadRequest, sources: &[Source], how: How) -> anyhow::Result<Exit> {
-    let servers = match chosen(args, sources) {
+    let mut servers = match chosen(args, sources) {
         Ok(servers) => servers,
         Err(exit) => return Ok(exit),
     };
+    // The parts of one file are in the order in which its tool looks at them.
+    let mut seen = HashSet::new();
+    servers.retain(|(_, Found { candidate, .. })| seen.insert((&candidate.file, &candidate.name)));
     if !args.global.quiet {
         for source in sources {
             say_left_out(args, source);

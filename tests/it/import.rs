@@ -338,3 +338,34 @@ fn in_the_home_folder_a_file_is_one_file() {
     let ran = ran.ends_with(0);
     assert!(!ran.stderr.contains("skipped"), "{}", ran.stderr);
 }
+
+/// In Claude Code the servers of a project win over those of the user in the same file.
+#[test]
+fn of_one_file_the_definition_that_its_tool_uses_is_copied() {
+    let site = Site::new(&[]);
+    let file = json!({
+        "mcpServers": {"docs": {"command": "users"}, "other": {"command": "o"}},
+        "projects": {site.path("work").to_string_lossy(): {
+            "mcpServers": {"docs": {"command": "projects"}},
+        }},
+    });
+    site.write(".claude.json", &file.to_string());
+    let path = site.path(".claude.json").display().to_string();
+    for source in ["claude-code", &path] {
+        let args = ["import", source, "--dry-run", "--json"];
+        let ran = site.run(&args).ends_with(0).json();
+        let copied: Vec<[&Value; 3]> = ran["servers"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| [&it["name"], &it["definition"]["command"], &it["result"]])
+            .collect();
+        assert_eq!(
+            json!(copied),
+            json!([["docs", "projects", "add"], ["other", "o", "add"]])
+        );
+    }
+    // Both are shown, since both are there.
+    let shown = site.run(&["import", "--server", "docs"]).ends_with(0);
+    assert_eq!(shown.stdout.lines().count(), 2, "{shown:?}");
+}
