@@ -76,7 +76,9 @@ impl Source {
 
     /// The line without what is hidden, and where on it the range stands.
     fn shown(&self, line: Range<usize>, start: usize, end: usize) -> (String, usize, usize) {
-        let from = window_start(&self.text[line.clone()], start - line.start) + line.start;
+        // What is wrong may be the line's end, which is no part of it.
+        let place = start.min(line.end) - line.start;
+        let from = window_start(&self.text[line.clone()], place) + line.start;
         let mut shown = String::new();
         let (mut caret, mut caret_end) = (None, None);
         if from > line.start {
@@ -245,6 +247,22 @@ mod tests {
     fn place(source: &Source, text: &str, needle: &str) -> Place {
         let at = text.find(needle).unwrap();
         source.place(&(at..at + needle.len()))
+    }
+
+    #[test]
+    fn the_end_of_a_long_line_is_a_place_too() {
+        for end in ["\r\n", "\r\r\r\n", "\n", ""] {
+            let text = format!("{}{end}", "ä".repeat(2 * SHOWN));
+            let source = Source::new(Path::new("f").into(), &text, Vec::new());
+            for at in 0..=end.len() {
+                let at = text.len() - at;
+                let place = source.place(&(at..text.len()));
+                assert!(
+                    place.caret <= place.source_line.chars().count(),
+                    "{place:?}"
+                );
+            }
+        }
     }
 
     #[test]
