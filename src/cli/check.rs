@@ -49,8 +49,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             state = settled(args, &handle, servers) => state,
             () = measure(&handle, started, &mut times) => handle.snapshot(),
         };
-        note_settled(&state, started, &mut times);
         let state = within_timeout(args, state);
+        note_settled(&state, started, &mut times);
         printing(move || print(how, &state, &times)).await
     })
 }

@@ -74,7 +74,7 @@ fn print(how: How, state: &AppState, what: What) -> anyhow::Result<Exit> {
     output::quiet_if_closed(printed)?;
     if !how.json {
         for (server, error) in all_errors(state) {
-            let hint = (error.failure.kind == FailureKind::Auth).then(|| hint::log_in(server));
+            let hint = hint::next_step(server, &error.failure, error.method.is_none());
             // The table of servers has the connection's error already.
             let is_shown = what == What::Servers && error.method.is_none();
             match (is_shown, hint) {

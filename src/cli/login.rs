@@ -13,6 +13,7 @@ use tokio::time::timeout;
 
 use super::args::Args;
 use super::exit::Exit;
+use super::hint;
 use super::run::{Prepared, complain, is_named, not_found, prepare, quoted};
 use crate::app::Definition;
 use crate::app::login::{self, NO_URL, Page, Progress};
@@ -75,8 +76,9 @@ pub fn log_out(args: &Args, name: Option<&str>) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
         Err(failure) => {
+            let told = hint::with_next_step(&definition.first_snapshot(), &failure, true);
             complain(&format!(
-                "{name}: its URL is needed to find the log-in, and cannot be told: {failure}"
+                "{name}: its URL is needed to find the log-in, and cannot be told: {told}"
             ));
             return Ok(Exit::Failed);
         }
@@ -144,7 +146,8 @@ fn server(args: &Args, name: Option<&str>) -> Result<Arc<ServerConfig>, Exit> {
         return Err(Exit::Failed);
     }
     definition.config.get().map_err(|failure| {
-        complain(&format!("{}: {failure}", definition.name));
+        let told = hint::with_next_step(&definition.first_snapshot(), &failure, true);
+        complain(&format!("{}: {told}", definition.name));
         Exit::Failed
     })
 }

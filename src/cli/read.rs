@@ -73,13 +73,14 @@ pub fn run(args: &Args, target: &[String], output: Option<&Path>) -> anyhow::Res
                 printing(move || result.print(output.as_deref())).await
             }
             Err(failure) => {
-                let mut line = failure_line(&name, &failure.message);
-                if failure.kind == FailureKind::Auth
-                    && let Some(server) = handle.snapshot().server(&name)
-                {
-                    line = format!("{line}; {}", hint::log_in(server));
-                }
-                complain(&line);
+                let told = match handle.snapshot().server(&name) {
+                    Some(server) => {
+                        let is_connected = server.status.session().is_some();
+                        hint::with_next_step(server, &failure, !is_connected)
+                    }
+                    None => failure.to_string(),
+                };
+                complain(&failure_line(&name, &told));
                 Ok(judge(&failure))
             }
         }

@@ -142,7 +142,10 @@ fn a_timeout_fails_what_is_not_finished_and_shows_the_rest() {
         .ends_with(3);
     let checked = ran.json();
     assert_eq!(checked["servers"][0]["status"], "connected");
-    assert_eq!(checked["servers"][1]["error"]["kind"], "timeout");
+    let silent = &checked["servers"][1];
+    assert_eq!(silent["error"]["kind"], "timeout");
+    assert_eq!(silent["hint"], "give it more time with --timeout");
+    assert!(silent["ms"].as_u64() >= Some(1_500), "{silent}");
 }
 
 /// On a terminal stderr says what is waited for; it is gone in the end.

@@ -1,6 +1,6 @@
 //! What a person is told to do next: lines of a shell that can be pasted, and what was meant.
 
-use crate::support::fake::Script;
+use crate::support::fake::{Reply, Script};
 use crate::support::launch::http_server;
 use crate::support::program::Home;
 
@@ -39,6 +39,85 @@ fn a_missing_log_in_says_how_to_log_in() {
     ] {
         let ran = home.run(args);
         assert!(ran.stderr.contains(&how), "{args:?}: {}", ran.stderr);
+    }
+}
+
+/// Of every failure that the user can do something about; the rest is for the server's author.
+#[test]
+fn an_error_line_says_what_to_do_next() {
+    let home = Home::new();
+    let silent = Script::legacy().on("*", Reply::silence()).discover_silent();
+    let exits = "[servers.ends]\ncommand = 'sh'\nargs = ['-c', 'exit 7']\n";
+    let broken = Script::legacy()
+        .sample()
+        .on("tools/list", Reply::error(-32603, "no disk"));
+    home.configure(&[
+        "[servers.gone]\ncommand = 'no-such-program'\n",
+        "[servers.joined]\ncommand = 'no-such-program -x'\n",
+        "[servers.unset]\ncommand = 'x'\nargs = ['${NO_SUCH}']\n",
+        "[servers.typo]\ncomand = 'x'\n",
+        exits,
+        "[servers.lost]\ncommand = 'sh'\ncwd = '/no/such'\n",
+        &home.table("mute", &silent),
+        &home.table("broken", &broken),
+    ]);
+    let install = "install it, or give the full path of the program as its command";
+    for (name, failure, step) in [
+        ("gone", "command not found", install),
+        (
+            "unset",
+            "environment variable NO_SUCH is not set",
+            "set NO_SUCH, or give it a default: ${NO_SUCH:-text}",
+        ),
+        (
+            "typo",
+            "unknown key `comand`, did you mean `command`?",
+            "correct the entry; mcpdeck config check shows the place",
+        ),
+        (
+            "ends",
+            "exit status 7",
+            "run it by hand to see what it says: sh -c 'exit 7'",
+        ),
+        (
+            "mute",
+            "not finished within --timeout 900 ms",
+            "give it more time with --timeout",
+        ),
+        (
+            "lost",
+            "the folder /no/such does not exist",
+            "make the folder, or correct its cwd",
+        ),
+        // What the message says already is not said twice.
+        ("joined", "command not found", "put the arguments into args"),
+    ] {
+        let only = ["--server", name, "--timeout", "900ms"];
+        for args in [&["list", "tools"][..], &["read", name, "x:1"]] {
+            let ran = home.run(&[args, &only].concat());
+            let line = format!("{failure}; {step}\n");
+            assert!(ran.stderr.ends_with(&line), "{args:?}: {ran:?}");
+            assert_eq!(ran.stderr.lines().count(), 1, "{args:?}: {ran:?}");
+        }
+        // The table has the failure already.
+        let ran = home.run(&[&["list"][..], &only].concat());
+        let said = format!("mcpdeck: {name}: {step}\n");
+        let said = if name == "joined" { "" } else { &said };
+        assert_eq!(ran.stderr, said);
+    }
+    let ran = home.run(&["list", "tools", "--server", "broken"]);
+    assert_eq!(
+        ran.stderr,
+        "mcpdeck: broken: tools/list: error -32603: no disk\n"
+    );
+    let ran = home.run(&["login", "unset"]);
+    assert!(
+        ran.stderr.contains("is not set; set NO_SUCH, or"),
+        "{ran:?}"
+    );
+    for args in [&["list", "--quiet"][..], &["list", "--json"]] {
+        let ran = home.run(&[args, &["--server", "gone"]].concat());
+        assert_eq!(ran.stderr, "", "{args:?}");
     }
 }
 

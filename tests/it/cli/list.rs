@@ -238,10 +238,13 @@ fn text_is_one_item_a_line_tab_separated_without_a_header() {
     let servers = format!(
         "files\tconnected\t\noff\tdisabled\t\nbroken\tfailed\t{NOT_FOUND}\nprompts\tconnected\t\n"
     );
-    assert_eq!(check(&[], 3, &servers).stderr, "");
+    let install = "install it, or give the full path of the program as its command";
+    let said = format!("mcpdeck: broken: {install}\n");
+    assert_eq!(check(&[], 3, &servers).stderr, said);
     let resources = "files\tfile:///a\tA\nfiles\tfile:///b\tb\n";
     let ran = check(&["resources"], 3, resources);
-    assert_eq!(ran.stderr, format!("mcpdeck: broken: {NOT_FOUND}\n"));
+    let said = format!("mcpdeck: broken: {NOT_FOUND}; {install}\n");
+    assert_eq!(ran.stderr, said);
     check(&["templates"], 3, "files\tfile:///{path}\tfile\n");
     check(&["tools"], 3, "files\tt\tT\n");
     check(&["prompts"], 3, "prompts\tp\tp\n");

@@ -266,7 +266,7 @@ fn a_log_out_needs_nothing_of_the_server_but_its_url() {
     let out = home.run(&["logout", "far"]);
     assert_eq!(
         out.refused(3),
-        "mcpdeck: far: its URL is needed to find the log-in, and cannot be told: environment variable NOT_SET_ANYWHERE is not set\n"
+        "mcpdeck: far: its URL is needed to find the log-in, and cannot be told: environment variable NOT_SET_ANYWHERE is not set; set NOT_SET_ANYWHERE, or give it a default: ${NOT_SET_ANYWHERE:-text}\n"
     );
     assert!(
         home.run(&["logout", "near"])
