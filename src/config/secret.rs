@@ -104,15 +104,24 @@ pub fn literal_in(name: &str, value: &str) -> Option<Range<usize>> {
     is_secret.then_some(range)
 }
 
-/// Where in an argument a secret is written out. `before` is the argument in front of it.
+/// Where in an argument secrets are written out, in their order. `before` is the argument in front
+/// of it.
 #[must_use]
-pub fn literal_in_argument(before: Option<&str>, argument: &str) -> Option<Range<usize>> {
+pub fn literals_in_argument(before: Option<&str>, argument: &str) -> Vec<Range<usize>> {
     if let Some((name, value)) = argument.split_once('=')
-        && name.starts_with('-')
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
     {
+        // `TOKEN=abc` is what `docker run -e` and `env` take.
         let start = name.len() + 1;
-        let range = literal_in(name, value)?;
-        return Some(start + range.start..start + range.end);
+        return match literal_in(name, value) {
+            Some(range) => vec![shifted(range, start)],
+            None => literals_in_argument(None, value)
+                .into_iter()
+                .map(|range| shifted(range, start))
+                .collect(),
+        };
     }
     // `--header "Authorization: Bearer abc"`, as mcp-remote has it.
     if let Some((name, value)) = argument.split_once(':')
@@ -120,16 +129,25 @@ pub fn literal_in_argument(before: Option<&str>, argument: &str) -> Option<Range
         && !value.starts_with("//")
     {
         let start = name.len() + 1 + (value.len() - value.trim_start().len());
-        let range = literal_in(name, value.trim())?;
-        return Some(start + range.start..start + range.end);
+        let range = literal_in(name, value.trim());
+        return range
+            .map(|range| shifted(range, start))
+            .into_iter()
+            .collect();
+    }
+    if argument.contains("://") {
+        return literals_in_url(argument);
     }
     let name = before.filter(|before| before.starts_with('-') && !before.contains('='));
-    literal_in(name.unwrap_or_default(), argument)
+    let range = literal_in(name.unwrap_or_default(), argument);
+    range.into_iter().collect()
 }
 
-/// Where in a URL a secret is written out: a password, or a value in the query.
+/// Where in a URL secrets are written out, in their order: a password, what looks like a token in
+/// the path, and values in the query.
 #[must_use]
-pub fn literal_in_url(url: &str) -> Option<Range<usize>> {
+pub fn literals_in_url(url: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
     let (base, query) = url.split_once('?').unwrap_or((url, ""));
     let host_start = base.find("://").map_or(0, |at| at + 3);
     let host = base[host_start..].split('/').next().unwrap_or_default();
@@ -138,49 +156,51 @@ pub fn literal_in_url(url: &str) -> Option<Range<usize>> {
         && may_be_secret(password)
     {
         let start = host_start + name.len() + 1;
-        return Some(start..start + password.len());
+        found.push(start..start + password.len());
+    }
+    let mut at = 0;
+    for part in base.split('/') {
+        if is_token(part) {
+            found.push(at..at + part.len());
+        }
+        at += part.len() + 1;
     }
     let mut at = base.len() + 1;
     for pair in query.split('&') {
         if let Some((name, value)) = pair.split_once('=')
             && let Some(range) = literal_in(name, value)
         {
-            let start = at + name.len() + 1;
-            return Some(start + range.start..start + range.end);
+            found.push(shifted(range, at + name.len() + 1));
         }
         at += pair.len() + 1;
     }
-    let mut at = base.len();
-    for part in base.rsplit('/') {
-        at -= part.len();
-        if is_token(part) {
-            return Some(at..at + part.len());
-        }
-        at = at.saturating_sub(1);
-    }
-    None
+    found
+}
+
+const fn shifted(range: Range<usize>, by: usize) -> Range<usize> {
+    range.start + by..range.end + by
 }
 
 /// The arguments with `***` in the place of literal secrets.
 #[must_use]
 pub fn masked_arguments(args: &[&str]) -> Vec<String> {
     let mut before = None;
-    let masked = args.iter().map(|arg| {
-        let secret = literal_in_argument(before.replace(*arg), arg);
-        masked(arg, secret)
-    });
+    let masked = args
+        .iter()
+        .map(|arg| all_masked(arg, literals_in_argument(before.replace(*arg), arg)));
     masked.collect()
 }
 
 /// The URL with `***` in the place of literal secrets.
 #[must_use]
 pub fn masked_url(url: &str) -> String {
-    let mut shown = url.to_owned();
-    // Each round takes one away.
-    while let Some(secret) = literal_in_url(&shown) {
-        shown = masked(&shown, Some(secret));
-    }
-    shown
+    all_masked(url, literals_in_url(url))
+}
+
+/// The text with `***` in the place of the secrets, which are in their order.
+fn all_masked(text: &str, secrets: Vec<Range<usize>>) -> String {
+    let last_first = secrets.into_iter().rev();
+    last_first.fold(text.to_owned(), |text, secret| masked(&text, Some(secret)))
 }
 
 /// The text with `***` in the place of the secret.
@@ -308,8 +328,9 @@ mod tests {
     #[test]
     fn arguments_and_urls_are_looked_at() {
         let check = |before: Option<&str>, argument: &str, expected: Option<&str>| {
-            let found = literal_in_argument(before, argument).map(|range| &argument[range]);
-            assert_eq!(found, expected, "{argument}");
+            let found = literals_in_argument(before, argument).into_iter();
+            let found: Vec<&str> = found.map(|range| &argument[range]).collect();
+            assert_eq!(found, Vec::from_iter(expected), "{argument}");
         };
         check(Some("--api-key"), "hunter22", Some("hunter22"));
         check(None, "--token=hunter22", Some("hunter22"));
@@ -318,12 +339,22 @@ mod tests {
             "Authorization: Bearer hunter22",
             Some("hunter22"),
         );
+        check(None, "--header=X-Api-Key: hunter22", Some("hunter22"));
+        check(Some("-e"), "API_TOKEN=hunter22", Some("hunter22"));
+        check(Some("-e"), "API_TOKEN", None);
+        check(None, "TOKEN=${TOKEN}", None);
+        check(None, "level=debug", None);
+        check(None, "postgres://ann:hunter22@h/db", Some("hunter22"));
+        check(None, "--db=postgres://ann:hunter22@h/db", Some("hunter22"));
+        check(None, "https://x/mcp?a=b&token=hunter22", Some("hunter22"));
+        check(None, "https://x/mcp?key", None);
         check(Some("--port"), "8080", None);
         check(None, "@scope/package", None);
         check(None, "sk-0123456789abcdef", Some("sk-0123456789abcdef"));
         let check = |url: &str, expected: Option<&str>| {
-            let found = literal_in_url(url).map(|range| &url[range]);
-            assert_eq!(found, expected, "{url}");
+            let found = literals_in_url(url).into_iter();
+            let found: Vec<&str> = found.map(|range| &url[range]).collect();
+            assert_eq!(found, Vec::from_iter(expected), "{url}");
         };
         check("https://x/mcp?a=b&api_key=hunter22", Some("hunter22"));
         check("https://ann:hunter22@x/mcp", Some("hunter22"));
@@ -340,6 +371,10 @@ mod tests {
         assert_eq!(
             masked_arguments(&["--key", "hunter22", "--token=hunter23", "hunter24"]),
             ["--key", "***", "--token=***", "hunter24"]
+        );
+        assert_eq!(
+            masked_arguments(&["https://ann:hunter22@x/?key=hunter23"]),
+            ["https://ann:***@x/?key=***"]
         );
         check("é", None);
     }

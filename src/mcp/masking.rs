@@ -4,7 +4,7 @@
 //! The text is gone through token by token, so that one that was cut off is masked too.
 
 use super::cursors::hide;
-use crate::config::secret::{is_secret_name, literal_in_argument, literal_in_url};
+use crate::config::secret::{is_secret_name, literals_in_argument, literals_in_url};
 use crate::domain::server::Mask;
 use crate::domain::{Secret, ServerConfig, TransportConfig};
 
@@ -19,14 +19,14 @@ pub fn mask_of(config: &ServerConfig, ours: impl Iterator<Item = (String, String
     let add = |text: &str| mask.add(&Secret::new(text));
     match &config.transport {
         TransportConfig::Http(http) => {
-            if let Some(range) = literal_in_url(&http.url) {
+            for range in literals_in_url(&http.url) {
                 add(&http.url[range]);
             }
         }
         TransportConfig::Stdio(stdio) => {
             let mut before = None;
             for argument in &stdio.args {
-                if let Some(range) = literal_in_argument(before, argument) {
+                for range in literals_in_argument(before, argument) {
                     add(&argument[range]);
                 }
                 before = Some(&**argument);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use crate::config::entry::{Definition, Http, Stdio, Transport, Written};
@@ -105,10 +106,9 @@ struct Search<'s, 'n, 'e> {
 impl Search<'_, '_, '_> {
     fn named(&mut self, kind: &str, values: &[(String, Written)]) -> Vec<(String, Written)> {
         let values = values.iter().map(|(name, value)| {
-            let value = match secret::literal_in(name, value.text()) {
-                Some(range) => self.replaced(value, &range, name, format!("{kind} {name}")),
-                None => value.clone(),
-            };
+            let secret = secret::literal_in(name, value.text());
+            let place = format!("{kind} {name}");
+            let value = self.replaced(value, secret, |_| name, &place);
             (name.clone(), value)
         });
         values.collect()
@@ -119,65 +119,69 @@ impl Search<'_, '_, '_> {
         let mut replaced = Vec::with_capacity(args.len());
         for (index, written) in args.iter().enumerate() {
             let text = written.text();
-            replaced.push(match secret::literal_in_argument(before, text) {
-                Some(range) => {
-                    let option = text[..range.start].split(['=', ':']).next();
-                    let option = option.filter(|option| !option.is_empty());
-                    let key = option.or(before).unwrap_or_default();
-                    let key = if key.starts_with('-') || option.is_some() {
-                        key
-                    } else {
-                        ""
-                    };
-                    self.replaced(written, &range, key, format!("argument {}", index + 1))
-                }
-                None => written.clone(),
-            });
+            let secrets = secret::literals_in_argument(before, text);
+            let option = before.filter(|before| before.starts_with('-'));
+            let key = |front| argument_key(front, option);
+            let place = format!("argument {}", index + 1);
+            replaced.push(self.replaced(written, secrets, key, &place));
             before = Some(text);
         }
         replaced
     }
 
     fn url(&mut self, url: &Written) -> Written {
-        let mut url = url.clone();
-        // Each round takes one away.
-        for _ in 0..8 {
-            let Some(range) = secret::literal_in_url(url.text()) else {
-                break;
-            };
-            let before = &url.text()[..range.start];
-            let name = before.strip_suffix('=').map(|before| {
-                let start = before.rfind(['?', '&']).map_or(0, |at| at + 1);
-                before[start..].to_owned()
-            });
-            let key = match name {
-                Some(name) => name,
-                None if before.ends_with(':') => "password".to_owned(),
-                None => String::new(),
-            };
-            url = self.replaced(&url, &range, &key, "url".to_owned());
-        }
-        url
+        let secrets = secret::literals_in_url(url.text());
+        self.replaced(url, secrets, key_in_url, "url")
     }
 
-    fn replaced(
+    /// The text with variables in the place of the secrets, which are in their order. `key` names
+    /// one by what stands in front of it.
+    fn replaced<'t>(
         &mut self,
-        written: &Written,
-        range: &Range<usize>,
-        key: &str,
-        place: String,
+        written: &'t Written,
+        secrets: impl IntoIterator<Item = Range<usize>>,
+        key: impl Fn(&'t str) -> &'t str,
+        place: &str,
     ) -> Written {
         let text = written.text();
-        let variable = self.names.give(self.server, key, &text[range.clone()]);
-        let before = &text[..range.start];
-        let after = &text[range.end..];
-        let replaced = written.with_text(&format!("{before}${{{variable}}}{after}"));
-        self.found.push(LiteralSecret {
-            place,
-            line: written.line(),
-            variable,
-        });
-        replaced
+        let mut replaced = String::with_capacity(text.len());
+        let mut done = 0;
+        for range in secrets {
+            let key = key(&text[..range.start]);
+            let variable = self.names.give(self.server, key, &text[range.clone()]);
+            replaced.push_str(&text[done..range.start]);
+            // Writing to a string cannot fail.
+            let _ = write!(replaced, "${{{variable}}}");
+            done = range.end;
+            self.found.push(LiteralSecret {
+                place: place.to_owned(),
+                line: written.line(),
+                variable,
+            });
+        }
+        replaced.push_str(&text[done..]);
+        written.with_text(&replaced)
+    }
+}
+
+/// What a secret in an argument is called, by what stands in front of it there, or else by the
+/// option in front of the argument.
+fn argument_key<'t>(front: &'t str, option: Option<&'t str>) -> &'t str {
+    if front.contains("://") {
+        return key_in_url(front);
+    }
+    match front.split(['=', ':']).next() {
+        Some(name) if !name.is_empty() => name,
+        _ => option.unwrap_or_default(),
+    }
+}
+
+/// What a secret in a URL is called, by what stands in front of it.
+fn key_in_url(front: &str) -> &str {
+    match front.strip_suffix('=') {
+        Some(front) => &front[front.rfind(['?', '&']).map_or(0, |at| at + 1)..],
+        None if front.ends_with(':') => "password",
+        None => "",
     }
 }
 
@@ -280,5 +284,30 @@ mod tests {
             ],
         );
         assert_eq!(upper("9 a.b--Cd_apiKey"), "9_A_B_CD_API_KEY");
+    }
+
+    #[test]
+    fn variables_and_urls_among_the_arguments_are_found() {
+        let stdio = Stdio {
+            command: Written::plain("docker"),
+            args: written(&[
+                "-e",
+                "API_TOKEN=hunter22",
+                "--header=X-Api-Key: hunter23",
+                "postgres://ann:hunter24@h/db?key=hunter25",
+            ]),
+            ..Stdio::default()
+        };
+        check(
+            "db",
+            Transport::Stdio(stdio),
+            r#"{"command":"docker","args":["-e","API_TOKEN=${DB_API_TOKEN}","--header=X-Api-Key: ${DB_HEADER}","postgres://ann:${DB_PASSWORD}@h/db?key=${DB_KEY}"]}"#,
+            &[
+                ("argument 2", "DB_API_TOKEN"),
+                ("argument 3", "DB_HEADER"),
+                ("argument 4", "DB_PASSWORD"),
+                ("argument 4", "DB_KEY"),
+            ],
+        );
     }
 }
