@@ -108,21 +108,32 @@ pub fn literal_in(name: &str, value: &str) -> Option<Range<usize>> {
 /// of it.
 #[must_use]
 pub fn literals_in_argument(before: Option<&str>, argument: &str) -> Vec<Range<usize>> {
-    if let Some((name, value)) = argument.split_once('=')
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
-    {
-        // `TOKEN=abc` is what `docker run -e` and `env` take.
-        let start = name.len() + 1;
-        return match literal_in(name, value) {
-            Some(range) => vec![shifted(range, start)],
-            None => literals_in_argument(None, value)
-                .into_iter()
-                .map(|range| shifted(range, start))
-                .collect(),
+    let mut start = 0;
+    // `TOKEN=abc` is what `docker run -e` and `env` take, `--env=TOKEN=abc` has two names.
+    for _ in 0..2 {
+        let named = argument[start..].split_once('=');
+        let Some((name, value)) = named.filter(|(name, _)| is_plain_name(name)) else {
+            break;
         };
+        start += name.len() + 1;
+        if let Some(range) = literal_in(name, value) {
+            return vec![shifted(range, start)];
+        }
     }
+    if start > 0 {
+        let found = literals_in_value(None, &argument[start..]).into_iter();
+        return found.map(|range| shifted(range, start)).collect();
+    }
+    literals_in_value(before, argument)
+}
+
+fn is_plain_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes.all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+}
+
+/// As [`literals_in_argument`], where nothing with an `=` stands in front.
+fn literals_in_value(before: Option<&str>, argument: &str) -> Vec<Range<usize>> {
     // `--header "Authorization: Bearer abc"`, as mcp-remote has it.
     if let Some((name, value)) = argument.split_once(':')
         && is_secret_name(name)
@@ -187,29 +198,28 @@ pub fn masked_arguments(args: &[&str]) -> Vec<String> {
     let mut before = None;
     let masked = args
         .iter()
-        .map(|arg| all_masked(arg, literals_in_argument(before.replace(*arg), arg)));
+        .map(|arg| masked(arg, literals_in_argument(before.replace(*arg), arg)));
     masked.collect()
 }
 
 /// The URL with `***` in the place of literal secrets.
 #[must_use]
 pub fn masked_url(url: &str) -> String {
-    all_masked(url, literals_in_url(url))
+    masked(url, literals_in_url(url))
 }
 
 /// The text with `***` in the place of the secrets, which are in their order.
-fn all_masked(text: &str, secrets: Vec<Range<usize>>) -> String {
-    let last_first = secrets.into_iter().rev();
-    last_first.fold(text.to_owned(), |text, secret| masked(&text, Some(secret)))
-}
-
-/// The text with `***` in the place of the secret.
 #[must_use]
-pub fn masked(text: &str, secret: Option<Range<usize>>) -> String {
-    match secret {
-        Some(range) => format!("{}***{}", &text[..range.start], &text[range.end..]),
-        None => text.to_owned(),
+pub fn masked(text: &str, secrets: impl IntoIterator<Item = Range<usize>>) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut done = 0;
+    for secret in secrets {
+        shown.push_str(&text[done..secret.start]);
+        shown.push_str("***");
+        done = secret.end;
     }
+    shown.push_str(&text[done..]);
+    shown
 }
 
 /// The value behind a scheme.
@@ -341,6 +351,8 @@ mod tests {
         );
         check(None, "--header=X-Api-Key: hunter22", Some("hunter22"));
         check(Some("-e"), "API_TOKEN=hunter22", Some("hunter22"));
+        check(None, "--env=API_TOKEN=hunter22", Some("hunter22"));
+        check(None, &"=".repeat(1_000_000), None);
         check(Some("-e"), "API_TOKEN", None);
         check(None, "TOKEN=${TOKEN}", None);
         check(None, "level=debug", None);
