@@ -39,10 +39,15 @@ pub fn add(args: &Args, name: &str) -> Exit {
         Err(exit) => return exit,
     };
     if let Some(there) = find(&loaded, name.as_str()) {
+        let is_ours = there.origin.as_ref().is_some_and(|origin| origin.editable);
+        let or = if is_ours {
+            format!(", or first: mcpdeck remove {}", quoted(&name))
+        } else {
+            String::new()
+        };
         return usage(&format!(
-            "server \"{name}\" is there already, in {}; take another name, or first: mcpdeck remove {}",
-            place_of(there),
-            quoted(&name)
+            "server \"{name}\" is there already, in {}; take another name{or}",
+            place_of(there)
         ));
     }
     let Some(path) = loaded.write_path.clone() else {

@@ -91,6 +91,15 @@ fn what_cannot_be_added_ends_with_2() {
         "--header expects",
     );
     check(&["add"], "required arguments");
+    // One that only its tool can remove is no place to begin.
+    let first = "mcpdeck remove a\n";
+    check(&["add", "a", "--", "x"], first);
+    site.write(
+        "work/.mcp.json",
+        r#"{"mcpServers": {"theirs": {"command": "x"}}}"#,
+    );
+    let ran = site.run(&["add", "theirs", "--", "x"]).ends_with(2);
+    assert!(ran.stderr.ends_with("; take another name\n"), "{ran:?}");
 }
 
 #[test]

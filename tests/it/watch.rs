@@ -219,6 +219,8 @@ fn it_ends_with_0_after_its_time_whatever_the_servers_did() {
         lines[1][2].starts_with("failed: could not start: no-such-program"),
         "{lines:?}"
     );
+    // The bound on the whole run ends it in the same way.
+    site.run(&["watch", "--timeout", "300ms"]).ends_with(0);
     let ran = site.run(&["watch", "--for", "soon"]).ends_with(2);
     assert_eq!(ran.stdout, "");
     site.run(&["watch", "--server", "nope"]).ends_with(4);
