@@ -205,12 +205,14 @@ fn check(args: &Args, request: &LoadRequest, verbose: bool) -> anyhow::Result<Ex
     if verbose {
         for file in &files {
             for ignored in &file.ignored {
+                let server = ignored.server.as_ref();
+                let of_server = server.map(|name| format!(" of server \"{name}\""));
                 complain(&format!(
-                    "{}:{}: key `{}` of server \"{}\" is not read",
+                    "{}:{}: key `{}`{} is not read",
                     file.path.display(),
                     ignored.line,
                     ignored.key,
-                    ignored.server
+                    of_server.unwrap_or_default()
                 ));
             }
         }

@@ -53,8 +53,8 @@ pub enum Format {
 /// A key of another tool's file that nothing reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IgnoredKey {
-    /// The server.
-    pub server: ServerName,
+    /// The server in whose table it stands; `None` for one of the file itself.
+    pub server: Option<ServerName>,
     /// The key.
     pub key: String,
     /// Its line, from 1.

@@ -65,10 +65,22 @@ pub(super) fn read(
     };
     let mut file = reading.file(format);
     let mut found = false;
-    for key in ["mcpServers", "servers", "mcp_servers"] {
-        if key == "servers" && !json {
-            continue;
+    let tables: &[&str] = if json {
+        &["mcpServers", "servers", "mcp_servers"]
+    } else {
+        &["mcpServers", "mcp_servers"]
+    };
+    for pair in tree.table().unwrap_or_default() {
+        let key = &*pair.key;
+        if !tables.contains(&key) && key != "projects" && !WITHOUT_MEANING.contains(&key) {
+            file.ignored.push(IgnoredKey {
+                server: None,
+                key: pair.key.clone(),
+                line: reading.line(&pair.key_span),
+            });
         }
+    }
+    for key in tables {
         if let Some(pairs) = reading.top_table(tree, key)? {
             found = true;
             add_all(reading, &mut file, pairs);
@@ -87,6 +99,7 @@ pub(super) fn read(
             add_all(reading, &mut file, pairs);
         }
     }
+    file.ignored.sort_by_key(|ignored| ignored.line);
     if found {
         Ok(file)
     } else {
@@ -130,7 +143,7 @@ fn read_server(
     for pair in pairs {
         if !READ.contains(&&*pair.key) && !WITHOUT_MEANING.contains(&&*pair.key) {
             file.ignored.push(IgnoredKey {
-                server: ServerName::display_of(&server.key),
+                server: Some(ServerName::display_of(&server.key)),
                 key: pair.key.clone(),
                 line: reading.line(&pair.key_span),
             });
@@ -386,10 +399,18 @@ mod tests {
 
     #[test]
     fn keys_that_nothing_reads_are_named() {
-        let text =
-            "{\"mcpServers\": {\"a\": {\"command\": \"x\",\n\"alwaysAllow\": [],\n\"foo\": 1}}}";
+        let text = "{\"inputs\": [], \"mcpServers\": {\"a\": {\"command\": \"x\",\n\"alwaysAllow\": [],\n\"foo\": 1}},\n\"bar\": 2}";
         let ignored = read_as("c.json", text).ignored;
-        assert_eq!(ignored.len(), 1);
-        assert_eq!((&*ignored[0].key, ignored[0].line), ("foo", 3));
+        let named: Vec<_> = ignored
+            .iter()
+            .map(|it| {
+                (
+                    it.server.as_ref().map(ServerName::as_str),
+                    &*it.key,
+                    it.line,
+                )
+            })
+            .collect();
+        assert_eq!(named, [(Some("a"), "foo", 3), (None, "bar", 4)]);
     }
 }

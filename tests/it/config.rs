@@ -162,10 +162,14 @@ fn check_looks_at_every_file() {
         ("work/.mcpdeck.toml", "[servers.a]\ncommand = 1\n"),
         (
             "work/.mcp.json",
-            "{\"mcpServers\": {\"b\": {\"command\": \"x\",\n\"foo\": 1}}}",
+            "{\"mcpServers\": {\"b\": {\"command\": \"x\",\n\"foo\": 1}}, \"bar\": 2}",
         ),
     ]);
     let ran = site.run(&["config", "check", "-v"]).ends_with(2);
+    assert!(
+        ran.stderr
+            .contains("~/work/.mcp.json:2: key `bar` is not read")
+    );
     assert!(ran.stderr.contains("config.toml:1:4"), "{ran:?}");
     assert!(
         ran.stderr

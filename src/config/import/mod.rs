@@ -211,7 +211,9 @@ pub fn read(input: ImportInput<'_>) -> Result<Option<Import>, ConfigError> {
     foreign::add_all(&reading, &mut read, &pairs);
     let mut ignored: HashMap<&ServerName, Vec<&str>> = HashMap::new();
     for key in &read.ignored {
-        ignored.entry(&key.server).or_default().push(&key.key);
+        if let Some(server) = &key.server {
+            ignored.entry(server).or_default().push(&key.key);
+        }
     }
     for entry in read.entries {
         let ignored = ignored.get(&entry.name).map_or(&[][..], Vec::as_slice);
