@@ -33,7 +33,7 @@ from pathlib import Path
 HASH = re.compile(r"17h[0-9a-f]{16}E(\.llvm\.\d+)?$")
 SCRIPT = Path(__file__).with_name("startup.ld")
 
-
+# What the server of old lists.
 LISTS = {
     "resources/list": ("resources", {"uri": "note:///one", "name": "one", "size": 3}),
     "resources/templates/list": (
@@ -71,10 +71,11 @@ def sections(layout):
     """What the linker has put where: start addresses in order, and (start, end, section) of each."""
     found = []
     for line in Path(layout).read_text().splitlines():
-        address, _, size, *_, place = line.split(None, 4) if ":(.text." in line else [0] * 5
-        if place:
-            start = int(address, 16)
-            found.append((start, start + int(size, 16), place[place.index(":(") + 2 : -1]))
+        if ":(.text." not in line:
+            continue
+        address, _, size, _, place = line.split(None, 4)
+        start = int(address, 16)
+        found.append((start, start + int(size, 16), place[place.index(":(") + 2 : -1]))
     found.sort()
     return [start for start, _, _ in found], found
 
