@@ -8,6 +8,7 @@ use crate::domain::{
 /// Words of messages that say themselves what to do.
 const PUT_INTO_ARGS: &str = "put the arguments into args";
 const SET_VARIABLE: &str = "set the environment variable";
+const CHECK_URL: &str = "check the URL";
 
 /// What to do about the server, said for its connection or else for its first failed listing.
 #[must_use]
@@ -35,7 +36,7 @@ pub fn next_step(
     failure: &Failure,
     of_connection: bool,
 ) -> Option<String> {
-    let is_said = [PUT_INTO_ARGS, SET_VARIABLE]
+    let is_said = [PUT_INTO_ARGS, SET_VARIABLE, CHECK_URL]
         .iter()
         .any(|words| failure.message.contains(words));
     let is_off = matches!(server.status, Status::Disabled | Status::Untrusted);

@@ -111,7 +111,7 @@ fn proxies_come_from_the_environment() {
 }
 
 #[test]
-fn a_site_that_is_no_server_is_told_in_one_line() {
+fn a_site_that_is_no_server_is_told_in_one_line_with_what_to_do() {
     let page = || async { Html("<!doctype html><title>Hello</title>") };
     let site =
         |router: Router| serve(async move |listener| axum::serve(listener, router).await.unwrap());
@@ -119,17 +119,22 @@ fn a_site_that_is_no_server_is_told_in_one_line() {
     let pages = site(Router::new().route("/mcp", get(page)));
     let always = site(Router::new().route("/mcp", get(page).post(page)));
     let home = Home::new();
-    for (address, message) in [
-        (pages, "HTTP 405 Method Not Allowed"),
+    for (address, message, is_advised) in [
         (
             always,
             "a web page was answered, not an MCP message; check the URL",
+            true,
         ),
+        (pages, "HTTP 405 Method Not Allowed", false),
     ] {
         let url = endpoint(address);
         let ran = home.run(&["list", "--url", &url]);
         assert_eq!(ran.code, Some(3), "{ran:?}");
         assert_eq!(ran.stdout, format!("127.0.0.1\tfailed\t{url}: {message}\n"));
-        assert_eq!(ran.stderr, "", "{ran:?}");
+        // Where the words themselves do not say it.
+        let advice = format!(
+            "mcpdeck: 127.0.0.1: see that the server runs and that the URL is right: {url}\n"
+        );
+        assert_eq!(ran.stderr, if is_advised { "" } else { &advice });
     }
 }
