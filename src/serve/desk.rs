@@ -42,8 +42,6 @@ pub(super) struct Seen {
     age: Option<Duration>,
     /// How long the call waited in vain.
     waited: Option<Duration>,
-    /// Whether the call is about it. Of others it is no failure that they connect still.
-    asked: bool,
 }
 
 /// Something that failed, told in JSON and in a line.
@@ -113,7 +111,6 @@ impl Desk {
             server: Arc::clone(server),
             age: None,
             waited,
-            asked: true,
         };
         match server.status {
             Status::Connecting | Status::Connected(_) | Status::Reconnecting { .. } => {}
@@ -129,7 +126,6 @@ impl Desk {
                 server: demand.server,
                 age: Some(demand.age),
                 waited: None,
-                asked: true,
             },
             Err(failure) => {
                 tracing::debug!(server = %server.name, kind = failure.kind.word(), "a call waits no longer");
@@ -152,7 +148,6 @@ impl Desk {
         let in_time = timeout(patience, all).await.is_ok();
         let mut seen = self.now();
         for seen in &mut seen {
-            seen.asked = true;
             if !in_time && !settled(&seen.server) {
                 seen.waited = Some(patience);
             }
@@ -160,13 +155,12 @@ impl Desk {
         seen
     }
 
-    /// All servers as they stand, for a call that is about none of them.
+    /// All servers as they stand.
     pub(super) fn now(&self) -> Vec<Seen> {
         let see = |server: &Arc<ServerSnapshot>| Seen {
             server: Arc::clone(server),
             age: None,
             waited: None,
-            asked: false,
         };
         self.engine.snapshot().servers.iter().map(see).collect()
     }
@@ -210,7 +204,6 @@ impl Desk {
             server: Arc::clone(server),
             age: None,
             waited: (!in_time).then_some(patience),
-            asked: true,
         };
         if let Some(message) = seen.unable() {
             return Err(Refusal::Unable(message));
@@ -256,7 +249,6 @@ impl Seen {
     pub(super) fn connection_problem(&self) -> Option<Problem> {
         let failure = match &self.server.status {
             Status::Connected(_) | Status::Disabled | Status::Untrusted => return None,
-            Status::Connecting if !self.asked => return None,
             Status::Connecting => Failure::new(FailureKind::Timeout, self.not_ready()),
             Status::Reconnecting { cause, .. } => cause.clone(),
             Status::NeedsAuth(failure) | Status::Failed(failure) => failure.clone(),

@@ -124,10 +124,9 @@ pub(super) fn json_within_bound(value: &impl Serialize) -> Result<String, usize>
     }
 }
 
-/// An error that is a message; what is wrong with the servers is told all the same.
+/// An error that is a message alone; the structured content tells of the servers all the same.
 fn refused(message: String, seen: &[Seen]) -> CallToolResult {
-    let problems = seen.iter().filter_map(Seen::connection_problem).collect();
-    let mut answer = Answer::new(seen, problems);
+    let mut answer = Answer::new(seen, Vec::new());
     answer.first = message;
     answer.is_error = true;
     answer.finish()

@@ -1,6 +1,6 @@
 //! What a call says of servers that fail, are late, or are unknown.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::client::Client;
 use crate::support::fake::{Reply, Script};
@@ -77,38 +77,6 @@ fn an_unknown_server_is_told_the_known_ones() {
         !asked.iter().any(|method| method.starts_with("resources/")),
         "{asked:?}"
     );
-}
-
-#[test]
-fn what_is_wrong_with_the_known_ones_is_told_beside_an_unknown_one() {
-    let home = Home::new();
-    home.configure(&[
-        &home.table("a", &Script::legacy().sample()),
-        "[servers.gone]\ncommand = 'no-such-command'\n",
-        &home.table("mute", &Script::legacy().on("*", Reply::silence())),
-    ]);
-    let mut client = Client::start(&home, &["--wait", "100ms"]);
-    client.resources();
-    let answer = client.templates_of("x");
-    let unknown = "Server \"x\" not found. Available servers: a, gone, mute";
-    assert_eq!((answer.block(0), answer.is_error()), (unknown, true));
-    let structured = answer.structured();
-    let errors: Vec<&Value> = structured["servers"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|server| &server["error"])
-        .collect();
-    assert_eq!(errors[1]["kind"], "connect");
-    assert_eq!(structured["errors"], json!([errors[1]]));
-    let line = answer.block(1);
-    assert!(
-        line.starts_with("Server \"gone\" is not connected (failed: "),
-        "{line}"
-    );
-    // Nothing was waited for: a server that connects has not failed.
-    assert_eq!((errors[0], errors[2]), (&Value::Null, &Value::Null));
-    client.end();
 }
 
 #[test]
